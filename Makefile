@@ -1,0 +1,41 @@
+# `make run` and `make test` need only Python 3.11 or newer, git and make; both work in a fresh clone.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint laws corpus replies clean
+
+run: .venv/.package
+	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
+
+test: lint
+	$(BIN)/pytest
+
+lint: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+
+# The laws on 5,000 generated examples each.
+laws: .venv/.test
+	$(BIN)/pytest --hypothesis-profile=long tests/properties
+
+corpus: .venv/.test
+	$(BIN)/python -m tests.corpus_runner
+
+replies: .venv/.test
+	$(BIN)/python -m tests.reply_runner
+
+clean:
+	rm -rf .venv
+
+.venv/.package: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade "pip>=25.1"  # the first that reads dependency groups
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/.test: .venv/.package
+	$(BIN)/pip install --quiet --group test
+	$(BIN)/pip install --quiet --no-deps --group test-data
+	touch $@

@@ -1,0 +1,57 @@
+"""The hook by which a bench that compares parsers runs toolglot.
+
+The bench is a folder with `run.py`, `adapters.py` and `corpus.py`; it looks for a module of this name. With both on
+the path it finds it, here from the root of the project:
+
+    PYTHONPATH=benchmarks python BENCH/run.py complete toolglot
+    PYTHONPATH=benchmarks python BENCH/run.py stream toolglot --n=4
+
+The rule: nothing is kept or cut short here, so that what is timed is `parse` and `Parser` as they are.
+"""
+
+from typing import Any
+
+import adapters
+import corpus
+
+from toolglot import ArgumentsDelta, CallBegin, Event, Parser, parse
+
+BEGUN, ARGUMENTS = 1, 2
+"""The bench's words for the two events that it reads."""
+
+
+def complete(format: str, text: str) -> list[tuple[str, dict[str, Any]]]:
+    """The calls of a whole reply."""
+    result = parse(text, corpus.TOOLS, format=format)
+    return [(call.name, call.arguments) for call in result.calls]
+
+
+class Push:
+    """A `Parser` that tells the bench's events."""
+
+    __slots__ = ("feed", "parser")
+
+    def __init__(self, format: str) -> None:
+        self.parser = Parser(corpus.TOOLS, format=format)
+        self.feed = self.parser.feed
+
+    def push(self, delta: str) -> list[tuple[int, int, str]]:
+        events = self.feed(delta)
+        return told(events) if events else []
+
+    def finish(self) -> list[tuple[int, int, str]]:
+        return told(self.parser.finish())
+
+
+def told(events: list[Event]) -> list[tuple[int, int, str]]:
+    out = []
+    for event in events:
+        kind = type(event)
+        if kind is ArgumentsDelta:
+            out.append((ARGUMENTS, event.index, event.text))
+        elif kind is CallBegin:
+            out.append((BEGUN, event.index, event.name))
+    return out
+
+
+adapters.add("toolglot", corpus.FORMATS, complete, Push)

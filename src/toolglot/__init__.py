@@ -1,0 +1,48 @@
+"""toolglot reads tool calls out of the raw text that language models write, and writes them back."""
+
+from ._errors import Code, ParseError, ToolglotError
+from ._events import (
+    ArgumentsDelta,
+    Call,
+    CallAbort,
+    CallBegin,
+    CallEnd,
+    Event,
+    Problem,
+    Reasoning,
+    Text,
+)
+from ._format import Block, Format, Messages
+from ._parser import Parser, ProseFilter, parse, parse_one
+from ._registry import formats, get_format, register
+from ._render import render
+from ._result import Result, Segment
+
+__all__ = [
+    "ArgumentsDelta",
+    "Block",
+    "Call",
+    "CallAbort",
+    "CallBegin",
+    "CallEnd",
+    "Code",
+    "Event",
+    "Format",
+    "Messages",
+    "ParseError",
+    "Parser",
+    "Problem",
+    "ProseFilter",
+    "Reasoning",
+    "Result",
+    "Segment",
+    "Text",
+    "ToolglotError",
+    "formats",
+    "get_format",
+    "parse",
+    "parse_one",
+    "register",
+    "render",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,303 @@
+"""Writes calls as events: which names count, what is said when, and what becomes of a refused call's text.
+
+One `CallWriter` serves one block (a section, a fence, a list). The rule: the text of a refused call stays text; the
+block's markers are markup as soon as one of its calls counts, and text when none does (rulings 5 and 6).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from ._errors import Code
+from ._events import (
+    ArgumentsDelta,
+    Call,
+    CallAbort,
+    CallBegin,
+    CallEnd,
+    Event,
+    Incomplete,
+    Problem,
+    Span,
+    Text,
+)
+from ._schema import Node
+from ._schema import coerce as coerce_value
+from ._source import History
+from ._tools import Tool
+from ._values._literal import LiteralReader, Stops
+
+UnknownTools: TypeAlias = Literal["refuse", "keep"]
+BlockRule: TypeAlias = Literal["each", "all-or-nothing"]
+Truncated: TypeAlias = Literal["report", "close"]
+Arguments: TypeAlias = Literal["live", "whole"]
+
+LIMITS: Mapping[str, int] = {
+    "reply": 16 * 1024 * 1024,
+    "depth": 512,
+    "arguments": 8 * 1024 * 1024,
+    "calls": 1024,
+    "held": 64 * 1024,
+}
+"""Ruling 25: code points of a reply, nesting, code points of one call's arguments, calls a reply, held text."""
+
+
+class Context:
+    """What all readers of one reply share: the offered tools, the options, the text so far, the calls so far."""
+
+    __slots__ = ("arguments", "block", "calls", "coerce", "history", "limits", "max_hold", "tools", "truncated",
+                 "unknown_tools")  # fmt: skip
+
+    def __init__(
+        self,
+        tools: dict[str, Tool],
+        *,
+        unknown_tools: UnknownTools = "refuse",
+        block: BlockRule = "each",
+        truncated: Truncated = "report",
+        coerce: bool = True,
+        arguments: Arguments = "live",
+        max_hold: int = 4096,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        self.tools = tools
+        self.unknown_tools = unknown_tools
+        self.block = block
+        self.truncated = truncated
+        self.coerce = coerce
+        self.arguments = arguments
+        self.max_hold = max_hold
+        self.limits = {**LIMITS, **(limits or {})}
+        self.history = History()
+        self.calls = 0
+
+    def node(self, name: str | None) -> Node | None:
+        """The schema of a tool's arguments, or None where nothing is coerced."""
+        tool = self.tools.get(name) if name is not None else None
+        return tool.node if tool is not None and self.coerce else None
+
+    def declared(self, name: str | None) -> frozenset[str] | None:
+        """The argument keys that a tool declares, or None where any key may come."""
+        tool = self.tools.get(name) if name is not None else None
+        return tool.node.declared if tool is not None and tool.schema is not None else None
+
+    def literal(self, dialect: Literal["json", "python"], name: str | None, stops: Stops | None) -> LiteralReader:
+        """A reader for the arguments object of a tool."""
+        node = self.node(name)
+        return LiteralReader(dialect, node, coerce_value, stops=stops, depth_limit=self.limits["depth"])
+
+    def text(self, start: int, end: int) -> Text:
+        """The reply's own text as prose."""
+        return Text(self.history.slice(start, end), (start, end))
+
+
+class CallWriter:
+    """Turns what the readers find in one block into events; `sink` takes them."""
+
+    __slots__ = (
+        "_args_at", "_ident", "_name_span", "_parts", "_pending", "accepted", "begun", "ctx", "format_id", "index",
+        "item_at", "length", "name", "open", "refusals", "refused", "relevant_at", "sink", "start", "tagged", "unknown",
+    )  # fmt: skip
+
+    def __init__(self, ctx: Context, format_id: str, start: int, tagged: bool, sink: list[Event]) -> None:
+        self.ctx = ctx
+        self.format_id = format_id
+        self.start = start
+        self.tagged = tagged
+        self.sink = sink
+        self.accepted = 0  # calls of this block that count
+        self.relevant_at = -1  # where a name that counts was first seen
+        self.refusals = 0
+        self.unknown: list[Problem] = []
+        self._pending: list[Span] = []  # refused calls before the first one that counts
+        self.index = 0
+        self.item(start)
+
+    def item(self, at: int) -> None:
+        """A call's own text begins at `at`."""
+        self.item_at = at
+        self.name: str | None = None
+        self._name_span: Span = (at, at)
+        self._ident: str | None = None
+        self._args_at = at
+        self._parts: list[str] = []
+        self.length = 0
+        self.begun = False  # CallBegin is said
+        self.open = False  # a call that counts is being read
+        self.refused = False
+
+    def problem(self, code: Code, message: str, start: int, end: int, repaired: bool = False) -> None:
+        """Say what was wrong."""
+        self.sink.append(Problem(code, message, repaired, (start, end)))
+
+    def seen(self, at: int) -> None:
+        """A name that counts ends at `at`."""
+        if self.relevant_at < 0:
+            self.relevant_at = at
+
+    @property
+    def relevant(self) -> bool:
+        """Whether a name that counts was seen."""
+        return self.relevant_at >= 0
+
+    def offered(self, name: str) -> bool:
+        """Whether a call of that name counts."""
+        return not self.ctx.tools or name in self.ctx.tools
+
+    # -- one call ------------------------------------------------------------------------------------
+
+    def begin(self, name: str, ident: str | None, span: Span, args_at: int) -> bool:
+        """A call of `name` begins, its arguments at `args_at`; False if it does not count."""
+        ctx = self.ctx
+        self.name = name
+        if not self.offered(name):
+            known = ", ".join(ctx.tools)
+            problem = Problem(Code.UNKNOWN_TOOL, f"Unknown tool {name!r}. Offered: {known}", False, span)
+            keep = ctx.unknown_tools == "keep" and self.tagged
+            if keep:
+                problem.repaired = True
+            if self.tagged:
+                self.sink.append(problem)
+            else:
+                self.unknown.append(problem)
+            if not keep:
+                return self._refuse()
+        self.seen(span[1])
+        if ctx.calls >= ctx.limits["calls"]:
+            self.problem(Code.LIMIT, f"More than {ctx.limits['calls']} calls in one reply", *span)
+            return self._refuse()
+        self._ident = ident
+        self._name_span = span
+        self._args_at = args_at
+        self.open = True
+        self.index = ctx.calls
+        ctx.calls += 1
+        if ctx.arguments == "live":
+            self._say_begin()
+        return True
+
+    def _refuse(self) -> bool:
+        self.refused = True
+        self.refusals += 1
+        return False
+
+    @property
+    def written(self) -> str:
+        """The JSON of the arguments so far."""
+        return "".join(self._parts)
+
+    def _say_begin(self) -> None:
+        for start, end in self._pending:
+            self.sink.append(self.ctx.text(start, end))
+        self._pending = []
+        if self.unknown:
+            self.sink += self.unknown
+            self.unknown = []
+        self.begun = True
+        assert self.name is not None
+        self.sink.append(CallBegin(self.index, self.name, self._ident, self._name_span))
+
+    def delta(self, text: str, end: int) -> bool:
+        """The next piece of the arguments, read up to `end`; False past the limit."""
+        if not self.open:
+            return True
+        if text:
+            self._parts.append(text)
+            self.length += len(text)
+            if self.length > self.ctx.limits["arguments"]:
+                return False
+            if len(self._parts) > 1024:
+                self._parts = ["".join(self._parts)]
+            if self.begun:
+                self.sink.append(ArgumentsDelta(self.index, text, (self._args_at, end)))
+                self._args_at = end
+        return True
+
+    def end(self, end: int, ident: str | None = None, args_end: int | None = None, truncated: bool = False) -> None:
+        """The call is whole; its own text ends at `end`."""
+        if not self.open:
+            self.item_end(end)
+            return
+        text = "".join(self._parts)
+        assert self.name is not None
+        call = Call(
+            self.name, json.loads(text), text, ident or self._ident, self.index, self.format_id, (self.item_at, end),
+            truncated,
+        )  # fmt: skip
+        if not self.begun:
+            self._say_begin()
+            self.sink.append(ArgumentsDelta(self.index, text, (self._args_at, end if args_end is None else args_end)))
+        self.sink.append(CallEnd(self.index, call, (self.item_at, end)))
+        self.accepted += 1
+        self.open = False
+        self.begun = False
+
+    def refuse(self, code: Code, message: str, start: int, end: int) -> None:
+        """The item is no call that counts: its text stays."""
+        self.problem(code, message, start, end)
+        self._refuse()
+
+    def item_end(self, end: int) -> None:
+        """The text of an item that was not ended as a call ends."""
+        if self.refused and end > self.item_at:
+            if self.accepted:
+                self.sink.append(self.ctx.text(self.item_at, end))
+            else:
+                self._pending.append((self.item_at, end))
+        self.refused = False
+
+    # -- what goes wrong -------------------------------------------------------------------------------
+
+    def cut(self, end: int, members: str, closed: str, named: bool) -> None:
+        """The text ends inside the call: ruling 12. `members` is the JSON of the whole top-level members, `closed`
+        that of everything closed; `named` says whether the name is known."""
+        if self.refused:
+            self.item_end(end)
+            self.block_end(end)
+            return
+        text = self.ctx.history.slice(self.item_at, end)
+        if self.open and self.ctx.truncated == "close":
+            written = "".join(self._parts)
+            self.delta(closed[len(written) :], end)
+            self.problem(
+                Code.TRUNCATED, f"The text ends inside the arguments of {self.name!r}: closed", self.item_at, end, True
+            )
+            self.end(end, args_end=end, truncated=True)
+            return
+        name = self.name if named else None
+        message = f"The text ends inside the arguments of {name!r}" if name else "The text ends inside a call's name"
+        if not self.accepted:  # what was refused before is text, as beside a call that counts
+            for a, b in self._pending:
+                self.sink.append(self.ctx.text(a, b))
+            self._pending = []
+        if self.begun:
+            self.sink.append(CallAbort(self.index, Code.TRUNCATED, message, (self.item_at, end)))
+        elif self.open:
+            self.ctx.calls -= 1
+        self.accepted += 1  # the block's markers are markup
+        incomplete = Incomplete(name, json.loads(members), text, (self.item_at, end))
+        self.sink.append(Problem(Code.TRUNCATED, message, False, (self.item_at, end), incomplete))
+        self.open = False
+        self.begun = False
+
+    def fail(self, error: tuple[Code, str, int], end: int) -> None:
+        """The call cannot be read: its text up to `end` stays, and the block's with it if no call counts."""
+        code, message, at = error
+        self.problem(code, message, at, min(at + 1, max(end, at)))
+        self.problem(Code.UNREADABLE, f"The call cannot be read: {message}", self.item_at, end)
+        if self.begun:
+            span = (self.item_at, end)
+            self.sink.append(CallAbort(self.index, Code.UNREADABLE, message, span))
+        elif self.open:
+            self.ctx.calls -= 1
+        self.open = False
+        self.begun = False
+        self._refuse()
+
+    def block_end(self, end: int) -> None:
+        """The block ends: when none of its calls counts, all of it is text."""
+        if not self.accepted and self._pending:
+            self.sink.append(self.ctx.text(self.start, end))
+            self._pending = []

@@ -1,0 +1,132 @@
+"""What can be wrong with a reply: one table of codes, and the two exceptions.
+
+The rule: a place that decides emits a `Problem` with a code from this table; only `_parser.py` raises.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """The stable name of one kind of problem.
+
+    Plain words; a code never changes its meaning. `Code.is_error` tells whether strict reading refuses it.
+
+    >>> Code("trailing_comma").is_error, Code("unclosed").is_error
+    (True, False)
+    """
+
+    # The call as a whole.
+    UNKNOWN_TOOL = "unknown_tool"
+    UNREADABLE = "unreadable"
+    TRUNCATED = "truncated"
+    UNCLOSED = "unclosed"
+    UNOPENED = "unopened"
+    UNRECOGNIZED = "unrecognized"
+    INVALID_NAME = "invalid_name"
+    INVALID_ARGUMENTS = "invalid_arguments"
+    AMBIGUOUS_ARGUMENTS = "ambiguous_arguments"
+    POSITIONAL_ARGUMENT = "positional_argument"
+    DUPLICATE_ARGUMENT = "duplicate_argument"
+    DRIFTED = "drifted"
+    TOOL_ECHO = "tool_echo"
+    LOWER_TIER = "lower_tier"
+    NOT_FOUND = "not_found"
+    MULTIPLE = "multiple"
+    # Inside a JSON value or a Python literal.
+    EXPECTED_VALUE = "expected_value"
+    EXPECTED_KEY = "expected_key"
+    EXPECTED_COLON = "expected_colon"
+    EXPECTED_COMMA = "expected_comma"
+    TRAILING_COMMA = "trailing_comma"
+    TRAILING_CHARACTERS = "trailing_characters"
+    DUPLICATE_KEY = "duplicate_key"
+    COMMENT = "comment"
+    UNTERMINATED_STRING = "unterminated_string"
+    UNESCAPED_QUOTE = "unescaped_quote"
+    CONTROL_CHARACTER = "control_character"
+    INVALID_ESCAPE = "invalid_escape"
+    INVALID_UNICODE_ESCAPE = "invalid_unicode_escape"
+    LONE_SURROGATE = "lone_surrogate"
+    INVALID_LITERAL = "invalid_literal"
+    INVALID_NUMBER = "invalid_number"
+    NUMBER_OUT_OF_RANGE = "number_out_of_range"
+    UNEXPECTED_END = "unexpected_end"
+    TOO_DEEP = "too_deep"
+    # Types, reasoning, limits.
+    COERCED = "coerced"
+    TYPE_MISMATCH = "type_mismatch"
+    REASONING_NOT_OPENED = "reasoning_not_opened"
+    LIMIT = "limit"
+
+    @property
+    def is_error(self) -> bool:
+        """Whether strict reading refuses a reply with this problem."""
+        return self not in _WARNINGS
+
+
+_WARNINGS = frozenset(
+    {
+        Code.UNCLOSED,  # stop strings eat closers
+        Code.COERCED,
+        Code.TYPE_MISMATCH,
+        Code.REASONING_NOT_OPENED,
+        Code.LOWER_TIER,
+        Code.TOOL_ECHO,
+    }
+)
+
+
+class ToolglotError(Exception):
+    """The base of every error that toolglot raises on purpose.
+
+    >>> issubclass(ParseError, ToolglotError)
+    True
+    """
+
+
+class ParseError(ToolglotError, ValueError):
+    """Strict reading refused the text.
+
+    `code` is a `Code`; `position` counts code points from 0, or is None where no place can be named;
+    `line` and `column` count from 1.
+
+    >>> try:
+    ...     from toolglot import parse
+    ...     _ = parse('<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>', format="hermes", strict=True)
+    ... except ParseError as error:
+    ...     print(error.code, error.position, error.line, error.column)
+    trailing_comma 45 1 46
+    """
+
+    def __init__(self, code: Code, message: str, text: str, position: int | None) -> None:
+        self.code = code
+        self.message = message
+        self.position = position
+        self.line: int | None = None
+        self.column: int | None = None
+        where = ""
+        if position is not None:
+            self.line, self.column = line_and_column(text, position)
+            where = f" (line {self.line}, column {self.column})"
+        super().__init__(f"{message}{where}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {"line": self.line, "column": self.column, "position": self.position}
+        return (_rebuild, (type(self), self.code, self.message, self.args, state))
+
+
+def _rebuild(
+    kind: type[ParseError], code: Code, message: str, args: tuple[object, ...], state: dict[str, object]
+) -> ParseError:
+    error = kind(code, message, "", None)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """The line and column (both from 1, in code points) of a position (from 0)."""
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1

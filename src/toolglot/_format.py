@@ -1,0 +1,420 @@
+"""What a format is: a template of the call as the model writes it, checked and compiled when it is declared.
+
+The rule: a declaration holds no logic. Blank space in a template is written as given and is optional when reading.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from ._errors import ToolglotError
+
+Tier: TypeAlias = Literal["tagged", "json", "call"]
+TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
+
+CALL_FIELDS = ("name", "id", "args", "call", "params")
+PARAM_FIELDS = ("key", "value")
+CODECS = {
+    "args": ("json",),
+    "call": ("json",),
+    "value": ("raw", "xml", "json", "python"),
+}
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A pair of markers around something.
+
+    `also` holds other spellings of the pair. `optional` says that the model may leave it off: a section's markers
+    may be missing, and reasoning may be ended by a call instead of its closer. `each` gives every call a section of
+    its own when rendering.
+
+    >>> Block("<think>", "</think>").close
+    '</think>'
+    """
+
+    open: str
+    close: str = ""
+    also: tuple[tuple[str, str], ...] = ()
+    optional: bool = False
+    each: bool = False
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Every spelling, the rendered one first."""
+        return ((self.open, self.close), *self.also)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a template: literal text, or a field with its codec."""
+
+    literal: str = ""
+    field: str = ""
+    codec: str = ""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A wire format: a template of the call as the model writes it.
+
+    `call` and `param` are templates in the syntax of `str.format`, with doubled braces as literal ones. Fields of
+    `call`: `{name}`, `{id}`, `{args:json}` (the arguments object), `{call:json}` (an object holding name and
+    arguments under `keys`) and `{params}` (a run of `param`); of `param`: `{key}` and `{value:codec}` with a
+    codec of raw, xml, json or python. `call` may hold several templates: the first is rendered, all are read.
+    `section` stands around all calls, `separator` between them, `param_separator` between parameters. `reasoning`
+    holds the reasoning markers, `ends` the end-of-turn tokens.
+    `id_rule` is a template of `{name}` and `{index}` for ids that the wire writes, or a number of characters.
+    `tier` says how a call is found: by markers ("tagged"), as bare JSON ("json"), as bare call syntax ("call").
+    `about` holds `aliases` (blank-separated), `models` and `source` for the documentation.
+
+    A mistake raises `ToolglotError` that names format, field and column (from 1).
+
+    >>> from toolglot import parse
+    >>> star = Format("star", call="*{name}* {args:json}")
+    >>> parse('*ping* {"n": 1}', format=star).calls[0].arguments
+    {'n': 1}
+    """
+
+    id: str
+    call: str | tuple[str, ...]
+    param: str = ""
+    section: Block | None = None
+    separator: str = "\n"
+    param_separator: str = ""
+    reasoning: Block | tuple[Block, ...] = ()
+    keys: tuple[str, ...] = ("name", "arguments")
+    id_rule: str = ""
+    ends: tuple[str, ...] = ()
+    tier: Tier = "tagged"
+    about: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "about", MappingProxyType(dict(self.about)))
+        if isinstance(self.reasoning, Block):
+            object.__setattr__(self, "reasoning", (self.reasoning,))
+        _check(self)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names of the format."""
+        return tuple(self.about.get("aliases", "").split())
+
+    @property
+    def models(self) -> str:
+        """The models that write it."""
+        return self.about.get("models", "")
+
+    @property
+    def source(self) -> str:
+        """Where the grammar comes from."""
+        return self.about.get("source", "")
+
+    @property
+    def thinking(self) -> tuple[Block, ...]:
+        """The reasoning markers, always as a tuple."""
+        return (self.reasoning,) if isinstance(self.reasoning, Block) else self.reasoning
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        values["about"] = dict(self.about)
+        return (_format_from, (values,))
+
+
+def _format_from(values: dict[str, Any]) -> Format:
+    return Format(**values)
+
+
+@dataclass(frozen=True)
+class Messages:
+    """A format whose reply is a run of messages, each with a header: the Harmony kind of frame.
+
+    `starts` open a header, `body` ends it, `ends` end the message. A header names a channel, and with `recipient`
+    (a template of `{name}`) the tool that the body's JSON arguments go to; `channels` says what the body of a
+    message without a recipient is. `write` is the template of one call's message, `prose` of a text message and
+    `thought` of a reasoning message; `joint` stands between messages.
+
+    >>> from toolglot import parse
+    >>> parse("<|channel|>final<|message|>Hello.<|return|>", format="harmony").content
+    'Hello.'
+    """
+
+    id: str
+    starts: tuple[str, ...]
+    body: str
+    ends: tuple[str, ...]
+    recipient: str
+    channels: Mapping[str, Literal["text", "reasoning"]] = field(hash=False, compare=False)
+    write: str
+    prose: str = ""
+    thought: str = ""
+    joint: str = ""
+    about: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+    tier: Tier = "tagged"
+
+    def __post_init__(self) -> None:
+        if "{name}" not in self.recipient:
+            raise ToolglotError(
+                f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
+            )
+        if not self.starts or not self.body:
+            raise ToolglotError(f"format {self.id!r}, starts and body: expected markers, got none")
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names of the format."""
+        return tuple(self.about.get("aliases", "").split())
+
+    @property
+    def models(self) -> str:
+        """The models that write it."""
+        return self.about.get("models", "")
+
+    @property
+    def source(self) -> str:
+        """Where the grammar comes from."""
+        return self.about.get("source", "")
+
+
+AnyFormat: TypeAlias = Format | Messages
+
+
+# -- templates ---------------------------------------------------------------------------------------
+
+
+def parse_template(template: str, format_id: str, where: str, allowed: tuple[str, ...]) -> tuple[Part, ...]:
+    """The parts of a template. Raises `ToolglotError` naming format, field and column."""
+
+    def fail(message: str, column: int) -> ToolglotError:
+        return ToolglotError(f"format {format_id!r}, {where}, column {column}: {message}")
+
+    parts: list[Part] = []
+    try:
+        pieces = list(Formatter().parse(template))
+    except ValueError as error:
+        column = max(template.rfind("{"), template.rfind("}")) + 1
+        raise fail(f"{error}: write a literal brace twice", column) from None
+    column = 1
+    for literal, name, codec, conversion in pieces:
+        if literal:
+            parts.append(Part(literal=literal))
+            column += len(literal) + literal.count("{") + literal.count("}")
+        if name is None:
+            continue
+        if name not in allowed:
+            expected = ", ".join("{" + f + "}" for f in allowed)
+            raise fail(f"expected one of {expected}, got {{{name}}}", column)
+        if conversion:
+            raise fail(f"expected no conversion, got !{conversion}", column)
+        codec = codec or ""
+        codecs = CODECS.get(name, ("",))
+        if codec not in codecs:
+            expected = " or ".join("{" + name + (":" + c if c else "") + "}" for c in codecs)
+            raise fail(f"expected {expected}, got {{{name}{':' + codec if codec else ''}}}", column)
+        if any(p.field == name for p in parts):
+            raise fail(f"expected {{{name}}} once, got it again", column)
+        if parts and parts[-1].field:
+            raise fail(f"expected literal text between {{{parts[-1].field}}} and {{{name}}}, got none", column)
+        parts.append(Part(field=name, codec=codec))
+        column += len(name) + 2 + (len(codec) + 1 if codec else 0)
+    return tuple(parts)
+
+
+def _check(fmt: Format) -> None:
+    """Refuse a declaration that cannot be read back."""
+
+    def fail(where: str, message: str) -> ToolglotError:
+        return ToolglotError(f"format {fmt.id!r}, {where}: {message}")
+
+    if not re.fullmatch(r"[\w.+-]+", fmt.id):
+        raise fail("id", f"expected letters, digits, '_', '-' or '.', got {fmt.id!r}")
+    if not isinstance(fmt.call, str):
+        if not fmt.call:
+            raise fail("call", "expected a template, got none")
+        for call in fmt.call:
+            has_params = "{params}" in call
+            _check(replace(fmt, call=call, param=fmt.param if has_params else ""))
+        return
+    parts = parse_template(fmt.call, fmt.id, "call", CALL_FIELDS)
+    fields = [p.field for p in parts if p.field]
+    body = [f for f in fields if f in ("args", "call", "params")]
+    if len(body) != 1:
+        raise fail("call", f"expected one of {{args:json}}, {{call:json}} and {{params}}, got {len(body)}")
+    if body[0] != "call" and not {"name", "id"} & set(fields):
+        raise fail("call", "expected {name}, or {id} with an id_rule, got neither")
+    if body[0] != "call" and fields[-1] != body[0]:
+        raise fail("call", f"expected {{{body[0]}}} last, got {{{fields[-1]}}} behind it")
+    if "params" in fields and not fmt.param:
+        raise fail("param", "expected a template, since call has {params}")
+    if fmt.param:
+        param = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
+        if [p.field for p in param if p.field] != ["key", "value"]:
+            raise fail("param", "expected {key} and then {value:codec}")
+    if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
+        raise fail("id_rule", "expected a template with {name}, since call has no {name}")
+    if fmt.tier not in TIERS:
+        raise fail("tier", f"expected one of {', '.join(TIERS)}, got {fmt.tier!r}")
+    if len(fmt.keys) < 2:
+        raise fail("keys", f"expected the keys of name and arguments, got {fmt.keys!r}")
+    if fmt.tier == "tagged" and not Compiled.of(fmt).openers:
+        raise fail("call", "expected a marker before the first field, or a section with one (or a tier), got none")
+
+
+# -- tokens ------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"(?P<blank>\s+)|(?P<marker><[^<>]*>|<[^<>]*\Z|\[/?[A-Z][A-Z_]*\]|```\w*)|(?P<one>[\[\](){}])|(?P<text>[^\s<\[\](){}`]+|.)"
+)
+_CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
+
+
+def tokens(literal: str) -> tuple[str, ...]:
+    """The markers of a literal, without the blank space around them.
+
+    >>> tokens("<tool_call>\\n<function=")
+    ('<tool_call>', '<function=')
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(literal):
+        if match.lastgroup == "blank":
+            continue
+        text = match.group()
+        joined = match.lastgroup == "text" and found and match.start() and not literal[match.start() - 1].isspace()
+        if joined and not _closed(found[-1]):
+            found[-1] += text
+        else:
+            found.append(text)
+    return tuple(found)
+
+
+def _closed(token: str) -> bool:
+    return token.endswith((">", "]", ")", "(", "[", "}")) or token.startswith("```")
+
+
+def is_control(marker: str) -> bool:
+    """Whether a marker has the shape of a control token of the model's vocabulary, not of ordinary markup."""
+    return _CONTROL.fullmatch(marker) is not None
+
+
+def search_text(token: str) -> str:
+    """The part of an opener that can be searched for: up to the first attribute."""
+    if '"' not in token:
+        return token
+    return re.split(r"[\s\"']", token, maxsplit=1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of reading a call: a literal marker, or a field with its codec."""
+
+    literal: str = ""
+    field: str = ""
+    codec: str = ""
+
+
+class Compiled:
+    """A format made ready for the machine."""
+
+    _cache: ClassVar[dict[Format, Compiled]] = {}
+
+    def __init__(self, fmt: Format) -> None:
+        self.format = fmt
+        if not isinstance(fmt.call, str):
+            self.alternates = tuple(Compiled.of(replace(fmt, call=c)) for c in fmt.call[1:])
+            fmt = replace(fmt, call=fmt.call[0])
+        else:
+            self.alternates = ()
+        assert isinstance(fmt.call, str)
+        parts = parse_template(fmt.call, fmt.id, "call", CALL_FIELDS)
+        first = next(i for i, p in enumerate(parts) if p.field)
+        lead = tokens("".join(p.literal for p in parts[:first]))
+        last = max(i for i, p in enumerate(parts) if p.field)
+        tail = tokens("".join(p.literal for p in parts[last + 1 :]))
+        self.each = fmt.section is not None and fmt.section.each
+        self.section_optional = fmt.section is not None and fmt.section.optional
+        opens, closes = self._wrapper(fmt, parts[first].field, lead, tail)
+        if fmt.section is None and opens:
+            lead, tail = (() if parts[first].field == "call" else lead[1:]), tail[: len(tail) - len(closes[0])]
+        self.opens: tuple[tuple[str, ...], ...] = opens
+        self.closes: tuple[tuple[str, ...], ...] = closes
+        steps = [Step(literal=t) for t in lead]
+        for part in parts[first : last + 1]:
+            if part.field:
+                steps.append(Step(field=part.field, codec=part.codec))
+            else:
+                steps += [Step(literal=t) for t in tokens(part.literal)]
+        steps += [Step(literal=t) for t in tail]
+        self.steps = tuple(steps)
+        self.item_opener = lead[0] if lead else ""
+        self.body = next(p for p in parts if p.field in ("args", "call", "params"))
+        self.name_line = self._name_line(parts)
+        self._compile_param(fmt)
+        self.section_openers = tuple(o[0] for o in opens if o)
+        starts = [*self.section_openers, *([self.item_opener] if self.item_opener else [])]
+        self.openers = (
+            tuple(dict.fromkeys(search_text(s) for s in starts)) if fmt.tier == "tagged" else self.section_openers
+        )
+        if fmt.tier != "tagged":
+            self.openers = tuple(o for o in self.section_openers if len(o) > 1)
+        self.argument_keys = tuple(dict.fromkeys((fmt.keys[1], *ARGUMENT_KEYS)))
+
+    @classmethod
+    def of(cls, fmt: Format) -> Compiled:
+        """The compiled form, made once."""
+        found = cls._cache.get(fmt)
+        if found is None:
+            found = cls._cache[fmt] = cls(fmt)
+        return found
+
+    def _wrapper(
+        self, fmt: Format, field_name: str, lead: tuple[str, ...], tail: tuple[str, ...]
+    ) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
+        """What stands around the calls: the section, or the outer pair of markers of the call itself."""
+        if fmt.section is not None:
+            opens = [tokens(o) for o, _ in fmt.section.pairs]
+            closes = [tokens(c) for _, c in fmt.section.pairs]
+            if field_name == "call":  # the brackets of a list of JSON calls are read with the list
+                opens = [o[:-1] if o and o[-1] == "[" and len(o) > 1 else o for o in opens]
+                closes = [c[1:] if c and c[0] == "]" else c for c in closes]
+            return tuple(opens), tuple(closes)
+        if fmt.tier == "tagged" and field_name == "call":
+            self.each = True
+            return (lead,), (tail,)
+        if len(lead) > 1 and len(tail) > 1:
+            self.each = True
+            return (lead[:1],), (tail[-1:],)
+        return (), ()
+
+    def _name_line(self, parts: tuple[Part, ...]) -> bool:
+        """Whether blank space follows the name in the template, so that a name ends at a line's end."""
+        for before, after in itertools.pairwise(parts):
+            if before.field == "name" and after.literal[:1].isspace():
+                return True
+        return False
+
+    def _compile_param(self, fmt: Format) -> None:
+        self.param_open: tuple[str, ...] = ()
+        self.param_middle: tuple[str, ...] = ()
+        self.param_close: tuple[str, ...] = ()
+        self.value_codec = ""
+        self.value_lead = self.value_tail = False
+        if not fmt.param:
+            return
+        parts = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
+        key = next(i for i, p in enumerate(parts) if p.field == "key")
+        value = next(i for i, p in enumerate(parts) if p.field == "value")
+        self.param_open = tokens("".join(p.literal for p in parts[:key]))
+        middle = "".join(p.literal for p in parts[key + 1 : value])
+        self.param_middle = tokens(middle)
+        close = "".join(p.literal for p in parts[value + 1 :])
+        self.param_close = tokens(close)
+        self.value_codec = parts[value].codec
+        self.value_lead = middle.endswith("\n")
+        self.value_tail = close.startswith("\n")

@@ -1,0 +1,205 @@
+"""Reads calls that stand without markers: JSON or call syntax, bare on lines of their own or alone in a fence.
+
+The rule (ruling 7): such text counts only at a place where a call may stand, so the place behind it is looked at before
+a call is final. After FAIL all of it is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ._calls import Context
+from ._errors import Code
+from ._events import Event, Problem
+from ._format import Compiled
+from ._machine import BlockReader, item_at
+from ._match import NO, WAIT, Markers
+from ._source import Source
+from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
+
+_FENCE = re.compile(r"(?P<run>`{3,})[ \t]*[\w+.-]*[ \t]*\r?\n")
+_FENCE_START = re.compile(r"`{1,2}\Z|`{3,}[ \t]*[\w+.-]{0,40}[ \t]*\r?\Z")
+_LINE_BLANK = re.compile(r"[ \t]*")
+_BLANK = re.compile(r"[ \t\r\n]*")
+_CONTROL = re.compile(r"<[|｜/a-z]")
+
+
+@dataclass(slots=True)
+class Looseness:
+    """The formats that are read without markers: JSON calls, lists of calls, bare calls; each may be missing."""
+
+    json: Compiled | None = None
+    list: Compiled | None = None
+    bare: Compiled | None = None
+
+    def __bool__(self) -> bool:
+        return self.json is not None or self.list is not None or self.bare is not None
+
+    def shape(self, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
+        """The format whose call may begin at pos, NO or WAIT."""
+        if pos == len(buf):
+            return NO if final else WAIT
+        char = buf[pos]
+        if char == "{":
+            return self.json or NO
+        if char == "[":
+            found = _BLANK.match(buf, pos + 1)
+            assert found is not None
+            inside = found.end()
+            if inside == len(buf):
+                return NO if final or inside - pos > LOOKAHEAD else WAIT
+            if buf[inside] == "{":
+                return self.json or NO
+            if self.list is None:
+                return NO
+            fits = item_at(self.list, buf, inside, final)
+            return fits if fits < 0 else self.list
+        if self.bare is None or not (char.isalpha() or char == "_"):
+            return NO
+        return self._bare(self.bare, buf, pos, final, ctx)
+
+    def _bare(self, fmt: Compiled, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
+        if ctx.tools:
+            for name in ctx.tools:
+                if name.startswith(buf[pos : pos + len(name)]):
+                    break
+            else:
+                return NO
+        fits = item_at(fmt, buf, pos, final)
+        if fits < 0:
+            return NO if fits == WAIT and len(buf) - pos > LOOKAHEAD else fits
+        if ctx.tools and not any(re.match(rf"{re.escape(n)}\s*\(", buf[pos : pos + LOOKAHEAD]) for n in ctx.tools):
+            return NO
+        return fmt
+
+    def candidate(self, buf: str, pos: int, final: bool, ctx: Context) -> tuple[Compiled, str, int] | int:
+        """At a line's start: (format, fence or '', where the call begins), NO or WAIT."""
+        if not buf.startswith("`", pos):
+            shape = self.shape(buf, pos, final, ctx)
+            return shape if isinstance(shape, int) else (shape, "", pos)
+        fence = _FENCE.match(buf, pos)
+        if fence is None:
+            return WAIT if not final and _FENCE_START.match(buf, pos) else NO
+        found = _BLANK.match(buf, fence.end())
+        assert found is not None
+        if found.end() == len(buf) and not final and found.end() - fence.end() < LOOKAHEAD:
+            return WAIT
+        shape = self.shape(buf, found.end(), final, ctx)
+        return shape if isinstance(shape, int) else (shape, fence["run"], found.end())
+
+
+class LooseReader:
+    """Reads the calls of one place. Events go to `sink`."""
+
+    __slots__ = ("_block", "_ctx", "_ends", "_fence", "_formats", "_separated", "_surplus", "accepted", "relevant_at",
+                 "sink", "start", "tier")  # fmt: skip
+
+    def __init__(
+        self, formats: Looseness, first: Compiled, fence: str, ctx: Context, start: int, begin: int, ends: Markers
+    ) -> None:
+        self._formats = formats
+        self._fence = fence
+        self._ctx = ctx
+        self._ends = ends
+        self.start = start
+        self.sink: list[Event] = []
+        self.tier = first.format.tier
+        self._separated = False
+        self._surplus = False
+        self.accepted = 0
+        self.relevant_at = -1
+        self._block: BlockReader | None = self._open(first, begin)
+
+    def _open(self, fmt: Compiled, begin: int) -> BlockReader:
+        entry = "[" if fmt.opens and fmt.opens[0] == ("[",) else ""
+        return BlockReader(fmt, self._ctx, begin, entry, self.sink)
+
+    def read(self, src: Source) -> int:
+        """Read on: MORE, DONE (look at `accepted`) or FAIL."""
+        while True:
+            block = self._block
+            if block is not None:
+                status = block.read(src)
+                self._look(block)
+                if status != DONE:
+                    return status
+                self._after(block)
+            status = self._place(src)
+            if self._block is None:
+                return status
+
+    def _look(self, block: BlockReader) -> None:
+        if self.relevant_at < 0:
+            self.relevant_at = block.writer.relevant_at
+
+    def _after(self, block: BlockReader) -> None:
+        self.accepted += block.writer.accepted
+        self._block = None
+
+    def _place(self, src: Source) -> int:
+        """Behind a call: does it stand alone, or does another follow? With another, `_block` is set."""
+        pattern = _BLANK if self._fence or self._separated else _LINE_BLANK
+        found = pattern.match(src.buf, src.pos)
+        assert found is not None
+        pos = found.end()
+        if pos == len(src.buf):
+            if pos - src.pos > LOOKAHEAD:
+                return DONE
+            return DONE if src.final else MORE
+        char = src.buf[pos]
+        if char in ",;" and not self._separated:
+            self._separated = True
+            src.pos = pos + 1
+            return self._place(src)
+        if char in "\r\n":
+            return DONE
+        if self._fence and char == "`":
+            return self._close_fence(src, pos)
+        ends = self._ends.match(src.buf, pos, src.final)
+        if ends:
+            return MORE if ends < 0 else DONE
+        if char in "}]" and not self._surplus:
+            self._surplus = True
+            at = src.base + pos
+            if self._block is None and self.accepted:
+                self.sink.append(_surplus(at))
+            src.pos = pos + 1
+            return self._place(src)
+        if self._fence or self._separated:
+            shape = self._formats.shape(src.buf, pos, src.final, self._ctx)
+            if shape == WAIT:
+                return MORE
+            if not isinstance(shape, int):
+                src.pos = pos
+                self._separated = False
+                self._block = self._open(shape, src.at)
+                return DONE
+        if char == "<" and pos + 1 == len(src.buf) and not src.final:
+            return MORE
+        return DONE if _CONTROL.match(src.buf, pos) else FAIL
+
+    def _close_fence(self, src: Source, pos: int) -> int:
+        end = pos
+        while end < len(src.buf) and src.buf[end] == "`":
+            end += 1
+        if end - pos < len(self._fence):
+            return MORE if end == len(src.buf) and not src.final else FAIL
+        src.pos = end
+        return DONE
+
+    def finish(self, src: Source) -> int:
+        """The text ends: DONE or FAIL."""
+        block = self._block
+        if block is not None:
+            status = block.finish(src)
+            self._look(block)
+            if status != DONE:
+                return status
+            self._after(block)
+        return self._place(src)
+
+
+def _surplus(at: int) -> Event:
+
+    return Problem(Code.TRAILING_CHARACTERS, "One closing bracket too many", True, (at, at + 1))

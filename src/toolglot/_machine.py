@@ -1,0 +1,1048 @@
+"""Runs a format over a source: one block (a section with its calls, or one call) from its opener to its end.
+
+The story is told by `BlockReader` ("opener, items, closer") and `ItemReader` ("opener, name, arguments, closer").
+The rule: a reader consumes only what it has understood; it emits a problem where it decides and never raises.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json.encoder import encode_basestring
+from typing import ClassVar, TypeAlias
+
+from ._calls import CallWriter, Context
+from ._envelope import Envelope
+from ._errors import Code
+from ._events import Event
+from ._format import Compiled
+from ._match import NO, WAIT, Markers, token_ahead, token_at
+from ._schema import ANY, decode
+from ._schema import coerce as coerce_value
+from ._source import Source
+from ._values import _raw
+from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
+from ._values._raw import RawReader, blank_end
+
+_NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
+_KEY = re.compile(r"[^\n<>\"'=]{0,256}")
+_PYTHON_NAME = re.compile(r"[^\W\d][\w.-]{0,255}")
+_PYTHON_KEY = re.compile(r"[^\W\d][\w-]{0,255}")
+_BRACKET = re.compile(r"[()\[\]{}\"']")
+_QUOTE = {q: re.compile(rf"\\.?|{q}", re.DOTALL) for q in "\"'"}
+Error: TypeAlias = tuple[Code, str, int]
+
+
+class Compiles:
+    """What the machine derives from a compiled format, once."""
+
+    __slots__ = ("closers", "ends", "fmt", "id_pattern", "name_ends", "openers", "stops")
+
+    _cache: ClassVar[dict[Compiled, Compiles]] = {}
+
+    def __init__(self, fmt: Compiled) -> None:
+        self.fmt = fmt
+        self.ends = fmt.format.ends
+        self.openers = Markers(o for o in fmt.openers if len(o) > 1)
+        tail = [s.literal for s in fmt.steps if s.literal]
+        sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
+        marks = [m for m in (*tail, *sections, *self.ends) if len(m) > 2 and m[0] in "<["]
+        self.stops = Markers(m for m in marks if '"' not in m and " " not in m)
+        self.id_pattern = _id_pattern(fmt.format.id_rule)
+
+    @classmethod
+    def of(cls, fmt: Compiled) -> Compiles:
+        """Made once a format."""
+        found = cls._cache.get(fmt)
+        if found is None:
+            found = cls._cache[fmt] = cls(fmt)
+        return found
+
+
+def _id_pattern(rule: str) -> re.Pattern[str] | None:
+    """The pattern that finds the name in a wire id; its decoration may be missing."""
+    if "{name}" not in rule:
+        return None
+    before, _, after = rule.partition("{name}")
+    lead = f"(?:{re.escape(before)})?" if before else ""
+    colon, _, rest = after.partition("{index}")
+    tail = (
+        f"(?:{re.escape(colon)}[0-9]{{1,18}}{re.escape(rest)})?" if "{index}" in after else f"(?:{re.escape(after)})?"
+    )
+    return re.compile(f"{lead}(?P<name>.+?){tail}", re.DOTALL)
+
+
+class ParamGrammar:
+    """Says what stands at a `<` inside a raw value: ruling 16."""
+
+    __slots__ = (
+        "_close",
+        "_closes",
+        "_declared",
+        "_ends",
+        "_middle",
+        "_open",
+        "_openers",
+        "_own",
+        "_sections",
+        "_seen",
+        "first",
+    )  # fmt: skip
+
+    def __init__(
+        self, fmt: Compiled, extra: Compiles, own: tuple[str, ...], closes: tuple[str, ...],
+        declared: frozenset[str] | None, seen: set[str],
+    ) -> None:  # fmt: skip
+        self._close = fmt.param_close[0] if fmt.param_close else fmt.param_open[0]
+        self._open = fmt.param_open[0]
+        self._middle = fmt.param_middle[0] if fmt.param_middle else ""
+        self._own = own  # the call's own closers
+        self._closes = closes  # the section's
+        self._openers = extra.openers
+        self._ends = Markers(extra.ends)
+        self._declared = declared
+        self._seen = seen
+        self.first = self._close[0]
+
+    def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
+        """What stands at pos, and where reading would go on."""
+        end = token_at(self._close, text, pos, final)
+        if end == WAIT:
+            return _raw.WAIT, pos
+        if end != NO:
+            return self._behind(text, end, final)
+        if self._declared:
+            what = self._next(text, pos, final, fresh=True)
+            if what == WAIT:
+                return _raw.WAIT, pos
+            if what == 1:
+                return _raw.NEXT, pos
+        what = self._call_end(text, pos, final)
+        if what == WAIT:
+            return _raw.WAIT, pos
+        if what == 1:
+            return _raw.MAYBE_CALL, pos
+        opener = self._openers.match(text, pos, final)
+        if opener < 0:
+            return _raw.WAIT, pos
+        return (_raw.OPENER if opener else _raw.NO), pos
+
+    def _behind(self, text: str, end: int, final: bool) -> tuple[int, int]:
+        """A closer stands before `end`: can the grammar go on?"""
+        start = blank_end(text, end)
+        if start == len(text):
+            if final or start - end >= LOOKAHEAD:
+                return _raw.YES, end
+            return _raw.WAIT, end
+        what = self._next(text, start, final, fresh=False)
+        if what == WAIT:
+            return _raw.WAIT, end
+        if what == 1:
+            return _raw.YES, end
+        what = self._call_end(text, start, final)
+        if what == WAIT:
+            return _raw.WAIT, end
+        return {1: _raw.YES, 2: _raw.MAYBE_BOTH}.get(what, _raw.MAYBE_VALUE), end
+
+    def _next(self, text: str, pos: int, final: bool, *, fresh: bool) -> int:
+        """Whether the opener of a declared parameter stands at pos; `fresh` wants one not yet given."""
+        end = token_at(self._open, text, pos, final)
+        if end < 0:
+            return end
+        key = _KEY.match(text, end)
+        assert key is not None
+        if key.end() == len(text) and not final:
+            return WAIT
+        behind = token_at(self._middle, text, key.end(), final) if self._middle else key.end()
+        if behind < 0:
+            return behind
+        name = key.group().strip()
+        if self._declared is None:
+            return 1 if not fresh else NO
+        return 1 if name in self._declared and not (fresh and name in self._seen) else NO
+
+    def _call_end(self, text: str, pos: int, final: bool) -> int:
+        """The call's own close at pos: 1 if the text, the section or another call goes on behind it, 2 if something
+        else stands there, NO or WAIT."""
+        first = True
+        for token in self._own:
+            end = token_at(token, text, pos, final) if first else token_ahead(token, text, pos, final)
+            if end < 0:
+                return end if end == WAIT or first else 2
+            pos = end
+            first = False
+        if not self._closes:
+            return 1
+        start = blank_end(text, pos)
+        if start == len(text):
+            return 1 if final or start - pos >= LOOKAHEAD else WAIT
+        waits = False
+        for token in self._closes:
+            end = token_at(token, text, start, final)
+            if end >= 0:
+                return 1
+            waits = waits or end == WAIT
+        for known in (self._ends, self._openers):
+            match = known.match(text, start, final)
+            if match > 0:
+                return 1
+            waits = waits or match < 0
+        return WAIT if waits else 2
+
+
+class ItemReader:
+    """Reads one call by the steps of its format's template."""
+
+    __slots__ = (
+        "_body_done",
+        "_closes",
+        "_codec",
+        "_ctx",
+        "_declared",
+        "_envelope",
+        "_extra",
+        "_fmt",
+        "_grammar",
+        "_ident",
+        "_key",
+        "_key_at",
+        "_literal",
+        "_members",
+        "_name",
+        "_name_span",
+        "_params",
+        "_raw",
+        "_seen",
+        "_state",
+        "_step",
+        "_string",
+        "_writer",
+        "error",
+        "unopened",
+    )  # fmt: skip
+
+    def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...]) -> None:
+        self._fmt = fmt
+        self._extra = Compiles.of(fmt)
+        self._ctx = ctx
+        self._writer = writer
+        self._closes = closes
+        self._step = 0
+        self._name: str | None = None
+        self._ident: str | None = None
+        self._name_span = (0, 0)
+        self._body_done = False
+        self._envelope: Envelope | None = None
+        self._literal: LiteralReader | None = None
+        self._raw: RawReader | None = None
+        self._string = False  # the arguments stand as a JSON string
+        self._params = 0  # parameters written
+        self._state = "open"  # of the parameters: open, value, after
+        self._key = ""
+        self._key_at = 0
+        self._seen: set[str] = set()
+        self._members = 0  # the length of the arguments' JSON with its whole members
+        self._declared: frozenset[str] | None = None
+        self._grammar: ParamGrammar | None = None
+        self.unopened = False
+        self.error: Error | None = None
+
+    # -- the story ---------------------------------------------------------------------------------
+
+    def read(self, src: Source) -> int:
+        """Read on: MORE, DONE or FAIL with `error` set."""
+        steps = self._fmt.steps
+        while self._step < len(steps):
+            step = steps[self._step]
+            if step.literal:
+                status = self._marker(src, step.literal)
+            elif step.field in ("name", "id"):
+                status = self._header(src, step.field)
+            elif step.field == "call":
+                status = self._call(src)
+            elif step.field == "args":
+                status = self._args(src)
+            else:
+                status = self._parameters(src)
+            if status != DONE:
+                return status
+            self._step += 1
+        self._writer.end(src.at, self._ident)
+        return DONE
+
+    def _fail(self, code: Code, message: str, at: int) -> int:
+        self.error = (code, message, at)
+        return FAIL
+
+    # -- markers and names --------------------------------------------------------------------------
+
+    def _marker(self, src: Source, token: str) -> int:
+        start = src.pos
+        if self._step:
+            start = blank_end(src.buf, src.pos)
+        if start == len(src.buf):
+            if src.final and self._body_done:
+                return self._unclosed(src, src.at, "end of text")
+            if start - src.pos >= LOOKAHEAD:
+                src.pos = start
+            return MORE
+        end = token_at(token, src.buf, start, src.final)
+        if end == WAIT:
+            return MORE
+        if end != NO:
+            src.pos = end
+            return DONE
+        if self._body_done:
+            return self._unclosed(src, src.at, repr(src.buf[start : start + 20]))
+        following = self._fmt.steps[self._step + 1 : self._step + 2]
+        if following and following[0].field == "args" and src.buf[start] == "{":
+            at = src.base + start
+            self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the arguments, got none", at, at, True)
+            return DONE
+        code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
+        where = self._writer.item_at if self._step == 0 else src.base + start
+        return self._fail(code, f"Expected {token!r}, got {src.buf[start : start + 20]!r}", where)
+
+    def _unclosed(self, src: Source, at: int, got: str) -> int:
+        """The arguments are whole: what is missing behind them is no matter (ruling 11)."""
+        token = self._fmt.steps[self._step].literal
+        self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the arguments, got {got}", at, at)
+        self._step = len(self._fmt.steps)
+        return DONE
+
+    def _header(self, src: Source, field: str) -> int:
+        """A name or an id: everything up to the next marker, less blanks."""
+        buf = src.buf
+        start = blank_end(buf, src.pos)
+        pattern = _NAME if self._fmt.format.tier == "tagged" and self._fmt.value_codec != "python" else _PYTHON_NAME
+        found = pattern.match(buf, start)
+        stop = found.end() if found else start
+        behind = blank_end(buf, stop)
+        if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
+            return MORE
+        if behind == len(buf) and src.final:
+            return MORE
+        ended = self._header_ends(buf, behind, src.final)
+        if ended == WAIT:
+            return MORE
+        at = src.base + start
+        if ended == NO or found is None:
+            got = buf[start : start + 30]
+            where = self._writer.item_at if found is None else at
+            return self._fail(Code.INVALID_NAME, f"Expected a tool's name, got {got!r}", where)
+        self._take_name(field, found.group(), at)
+        src.pos = stop
+        return DONE
+
+    def _take_name(self, field: str, text: str, at: int) -> None:
+        pattern = self._extra.id_pattern
+        if field == "id" or (pattern is not None and self._name is None):
+            self._ident = text if field == "id" else None
+            match = pattern.fullmatch(text) if pattern is not None else None
+            if match is not None:
+                if self._name is None:
+                    self._name = match["name"]
+                    self._name_span = (at + match.start("name"), at + match.end("name"))
+                return
+            if field == "id":
+                return
+        self._name = text
+        self._name_span = (at, at + len(text))
+
+    def _header_ends(self, buf: str, pos: int, final: bool) -> int:
+        """Whether what may follow a name stands at pos."""
+        fmt = self._fmt
+        following = fmt.steps[self._step + 1]
+        tokens = [following.literal] if following.literal else []
+        if following.field == "params":
+            tokens = [fmt.param_open[0]] if fmt.param_open else []
+            tokens += [s.literal for s in fmt.steps[self._step + 2 :]] + list(self._closes[:1])
+        elif following.literal and fmt.body.field == "args" and buf[pos] == "{":
+            return pos
+        waits = False
+        for token in tokens:
+            end = token_at(token, buf, pos, final)
+            if end >= 0:
+                return end
+            waits = waits or end == WAIT
+        return WAIT if waits else NO
+
+    # -- the call as one JSON object -------------------------------------------------------------------
+
+    def _call(self, src: Source) -> int:
+        if self._envelope is None:
+            self._envelope = Envelope(self._fmt, self._ctx, self._writer, self._extra.stops)
+        status = self._envelope.read(src)
+        if status == FAIL:
+            self.error = self._envelope.error
+        elif status == DONE:
+            self._body_done = True
+        return status
+
+    @property
+    def envelope(self) -> Envelope | None:
+        """The reader of a JSON call, if there is one."""
+        return self._envelope
+
+    # -- the arguments as one JSON object --------------------------------------------------------------
+
+    def _args(self, src: Source) -> int:
+        literal = self._literal
+        writer = self._writer
+        if literal is None:
+            start = blank_end(src.buf, src.pos)
+            if start == len(src.buf):
+                if start - src.pos >= LOOKAHEAD:
+                    src.pos = start
+                return MORE
+            char = src.buf[start]
+            if char not in "{\"'":
+                return self._no_args(src, start)
+            src.pos = start
+            if not self._begin(src.at) and not writer.refused:
+                return self._fail(Code.INVALID_NAME, "Expected a tool's name, got none", writer.item_at)
+            literal = self._literal = self._ctx.literal("json", None if char != "{" else self._name, self._extra.stops)
+            self._string = char != "{"
+        status = literal.read(src)
+        if literal.problems:
+            writer.sink += literal.problems
+            literal.problems = []
+        if status == FAIL:
+            self.error = literal.error
+            return FAIL
+        if self._string:
+            return self._string_args(src, literal) if status == DONE else MORE
+        if literal.out and not writer.delta(literal.take(), src.at):
+            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if status == DONE:
+            self._body_done = True
+        return status
+
+    def _no_args(self, src: Source, start: int) -> int:
+        """No object follows: an empty text before the closer is {}."""
+        following = self._fmt.steps[self._step + 1 : self._step + 2]
+        end = token_at(following[0].literal, src.buf, start, src.final) if following else NO
+        if end == WAIT:
+            return MORE
+        at = src.base + start
+        if end == NO:
+            got = src.buf[start : start + 20]
+            return self._fail(Code.INVALID_ARGUMENTS, f"Expected a JSON object as arguments, got {got!r}", at)
+        self._begin(src.at)
+        self._writer.delta("{}", src.at)
+        self._body_done = True
+        return DONE
+
+    def _string_args(self, src: Source, literal: LiteralReader) -> int:
+        """Arguments in string form are decoded once."""
+        text = json.loads(literal.take())
+        read = lenient_json(text, self._ctx.node(self._name), coerce_value, src.at)
+        if read is None or not read[0].startswith("{"):
+            return self._fail(Code.INVALID_ARGUMENTS, "Expected a JSON object as arguments, got a string", src.at)
+        self._writer.sink += read[1]
+        self._writer.delta(read[0], src.at)
+        self._body_done = True
+        return DONE
+
+    def _begin(self, args_at: int) -> bool:
+        """The call begins, if its name counts."""
+        if self._name is None:
+            return False
+        self._declared = self._ctx.declared(self._name)
+        return self._writer.begin(self._name, self._ident, self._name_span, args_at)
+
+    # -- the arguments as parameters --------------------------------------------------------------------
+
+    def _parameters(self, src: Source) -> int:
+        while True:
+            if self._state == "value":
+                status = self._value(src)
+            elif self._state == "after":
+                status = self._after_value(src)
+            else:
+                status = self._next_parameter(src)
+                if self._body_done:
+                    return DONE
+            if status != DONE:
+                return status
+
+    def _next_parameter(self, src: Source) -> int:
+        """At the opener of a parameter, or at the closer behind the last."""
+        fmt, buf = self._fmt, src.buf
+        start = blank_end(buf, src.pos)
+        if start == len(buf):
+            if start - src.pos >= LOOKAHEAD:
+                src.pos = start
+            return MORE
+        ended = self._closer_at(buf, start, src.final)
+        if ended == WAIT:
+            return MORE
+        if ended != NO:
+            src.pos = start
+            return self._end_parameters(src)
+        key_at = start
+        if fmt.param_open:
+            key_at = token_at(fmt.param_open[0], buf, start, src.final)
+            for token in fmt.param_open[1:]:
+                key_at = token_ahead(token, buf, key_at, src.final) if key_at >= 0 else key_at
+            if key_at == WAIT:
+                return MORE
+            if key_at == NO:
+                return self._unexpected(src, start)
+        return self._read_key(src, start, key_at)
+
+    def _read_key(self, src: Source, start: int, key_at: int) -> int:
+        fmt, buf = self._fmt, src.buf
+        python = not fmt.param_open
+        key = (_PYTHON_KEY if python else _KEY).match(buf, key_at)
+        stop = key.end() if key else key_at
+        if stop == len(buf):
+            return MORE
+        end = stop
+        for token in fmt.param_middle:
+            end = token_ahead(token, buf, end, src.final) if end >= 0 else end
+        if end == WAIT:
+            return MORE
+        name = key.group().strip() if key else ""
+        at = src.base + key_at
+        if end == NO or not name or (python and buf.startswith("==", stop)):
+            code = Code.POSITIONAL_ARGUMENT if python else Code.EXPECTED_KEY
+            got = buf[key_at : key_at + 20]
+            return self._fail(code, f"Expected a parameter's name, got {got!r}", at)
+        if (
+            not self._params
+            and not self._writer.open
+            and not self._writer.refused
+            and not self._begin(src.base + start)
+        ) and not self._writer.refused:
+            return self._fail(Code.INVALID_NAME, "Expected a tool's name, got none", self._writer.item_at)
+        if name in self._seen:
+            message = f"The argument {name!r} stands twice: the last value counts"
+            self._writer.problem(Code.DUPLICATE_ARGUMENT, message, src.base + start, src.base + end, True)
+        self._seen.add(name)
+        self._key = name
+        src.pos = end
+        self._state = "value"
+        return DONE
+
+    def _unexpected(self, src: Source, start: int) -> int:
+        """Something else stands where a parameter or the call's closer was expected."""
+        if self._params and self._extra.openers.match(src.buf, start, True):
+            return self._cut_at(src)
+        got = src.buf[start : start + 20]
+        return self._fail(Code.UNREADABLE, f"Expected a parameter or the call's end, got {got!r}", src.base + start)
+
+    def _cut_at(self, src: Source) -> int:
+        """Another call opens inside the unfinished one: it ends here (ruling 17)."""
+        self._report_cut(src)
+        self._step = len(self._fmt.steps)
+        self._body_done = True
+        return DONE
+
+    def _closer_at(self, buf: str, pos: int, final: bool) -> int:
+        """The end of the call's closer at pos, its own or one around it; NO if nothing closes, WAIT."""
+        tokens = [s.literal for s in self._fmt.steps[self._step + 1 :]] + list(self._closes)
+        waits = False
+        for token in tokens:
+            end = token_at(token, buf, pos, final)
+            if end >= 0:
+                return end
+            waits = waits or end == WAIT
+        return WAIT if waits else NO
+
+    def _end_parameters(self, src: Source) -> int:
+        writer = self._writer
+        if not writer.open and not writer.refused and not self._begin(src.at) and not writer.refused:
+            return self._fail(Code.INVALID_NAME, "Expected a tool's name, got none", writer.item_at)
+        self._writer.delta("}" if self._params else "{}", src.at)
+        self._body_done = True
+        return DONE
+
+    def _value(self, src: Source) -> int:
+        codec = self._fmt.value_codec
+        if codec in ("python", "json"):
+            return self._literal_value(src)
+        return self._raw_value(src)
+
+    def _prefix(self) -> str:
+        return f"{', ' if self._params else '{'}{encode_basestring(self._key)}: "
+
+    def _literal_value(self, src: Source) -> int:
+        literal = self._literal
+        writer = self._writer
+        if literal is None:
+            node = self._ctx.node(self._name)
+            node = node.member(self._key) if node is not None else None
+            python = self._fmt.value_codec == "python"
+            literal = self._literal = LiteralReader(
+                "python" if python else "json", node, coerce_value, keyword=python, stops=self._extra.stops,
+                depth_limit=self._ctx.limits["depth"],
+            )  # fmt: skip
+            literal.pending = self._prefix()
+        status = literal.read(src)
+        if literal.problems:
+            writer.sink += literal.problems
+            literal.problems = []
+        if status == FAIL:
+            self.error = literal.error
+            return FAIL
+        if literal.out and not writer.delta(literal.take(), src.at):
+            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if status == DONE:
+            self._literal = None
+            self._ended()
+        return status
+
+    def _ended(self) -> None:
+        """A parameter's value is whole."""
+        self._params += 1
+        self._state = "after"
+        self._members = self._writer.length
+
+    def _raw_value(self, src: Source) -> int:
+        raw = self._raw
+        writer = self._writer
+        if raw is None:
+            raw = self._raw = self._open_raw(src)
+        status = raw.read(src)
+        if raw.out and not writer.delta(raw.take(), src.at):
+            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if status == DONE:
+            return self._raw_done(src, raw)
+        return status
+
+    def _open_raw(self, src: Source) -> RawReader:
+        fmt = self._fmt
+        node = self._ctx.node(self._name)
+        node = node.member(self._key) if node is not None else None
+        streams = node is not None and node.types == frozenset({"string"})
+        own = tuple(s.literal for s in fmt.steps[self._step + 1 :])
+        self._grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen)
+        raw = RawReader(
+            self._grammar, streams=streams, lead=fmt.value_lead, tail=fmt.value_tail, xml=fmt.value_codec == "xml",
+            limit=self._ctx.limits["held"],
+        )  # fmt: skip
+        if streams:
+            raw.out.insert(0, self._prefix())
+        self._key_at = src.at
+        return raw
+
+    def _raw_done(self, src: Source, raw: RawReader) -> int:
+        if not raw.streams and not self._typed(raw, src.at):
+            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if raw.unclosed:
+            message = f"Expected the closer of parameter {self._key!r}, got what follows it"
+            self._writer.problem(Code.UNCLOSED, message, raw.end, raw.end)
+        self._raw = None
+        self._ended()
+        return DONE
+
+    def _typed(self, raw: RawReader, end: int) -> bool:
+        """A value's text is whole: its type is decided."""
+        root = self._ctx.node(self._name)
+        node = root.member(self._key) if root is not None else ANY
+        text = raw.value()
+        json_text, code = decode(node, text)
+        if code is not None:
+            wanted = " or ".join(sorted(node.types or ()))
+            message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
+            self._writer.problem(code, message, self._key_at, max(raw.end, self._key_at))
+        return self._writer.delta(self._prefix() + json_text, end)
+
+    def _after_value(self, src: Source) -> int:
+        """Behind a value: the rest of the parameter's closer, and a separator."""
+        fmt = self._fmt
+        separator = fmt.format.param_separator.strip()
+        if not separator:
+            self._state = "open"
+            return DONE
+        start = blank_end(src.buf, src.pos)
+        if start == len(src.buf):
+            return MORE
+        if src.buf.startswith(separator, start):
+            src.pos = start + len(separator)
+            self._state = "open"
+            return DONE
+        ended = self._closer_at(src.buf, start, src.final)
+        if ended == WAIT:
+            return MORE
+        if ended != NO:
+            self._state = "open"
+            return DONE
+        found = _PYTHON_KEY.match(src.buf, start)
+        if found and found.end() == len(src.buf) and not src.final:
+            return MORE
+        at = src.base + start
+        if found and src.buf.startswith("=", found.end()):
+            self._writer.problem(Code.EXPECTED_COMMA, f"Expected {separator!r} between two arguments", at, at, True)
+            self._state = "open"
+            return DONE
+        return self._fail(
+            Code.EXPECTED_COMMA, f"Expected {separator!r} or ')', got {src.buf[start : start + 20]!r}", at
+        )
+
+    # -- the end of the text ----------------------------------------------------------------------------
+
+    def finish(self, src: Source) -> bool:
+        """The text ends inside the call. True if it was reported (as a call, or as cut), False if its text stays."""
+        writer = self._writer
+        if self._envelope is not None and not self._body_done:
+            return self._envelope.finish(src)
+        if self._raw is not None:
+            status = self._raw.cut(src)
+            writer.delta(self._raw.take(), src.at)
+            if status == DONE:
+                return self._raw_done(src, self._raw) == DONE and self._resume(src)
+        self._report_cut(src)
+        return True
+
+    def _resume(self, src: Source) -> bool:
+        status = self.read(src)
+        if status == DONE:
+            return True
+        if status == MORE:
+            return self.finish(src)
+        self._report_cut(src)
+        return True
+
+    def _report_cut(self, src: Source) -> None:
+        """Say that the call is cut at the cursor (at the text's end, where a literal is being read)."""
+        writer = self._writer
+        literal = self._literal
+        rest = src.buf[src.pos :] if literal is not None or (src.final and self._raw is None) else ""
+        src.pos += len(rest)
+        end = src.at
+        text = writer.written
+        if self._name is None or not (writer.open or writer.refused):
+            if self._name is not None:
+                self._begin(end)
+            writer.cut(end, "{}", "{}", self._name is not None)
+            return
+        members = text[: self._members] + "}" if self._members else "{}"
+        closed = members
+        if literal is not None and not self._string:
+            literal.cut(end)
+            writer.sink += literal.problems
+            literal.problems = []
+            closing = literal.close(rest)
+            if self._fmt.body.field == "args":
+                members = text[: literal.member_length] + "}" if literal.member_length else "{}"
+                closed = text + closing
+            elif closing:
+                closed = f"{text}{closing}}}"
+        elif self._raw is not None:
+            closed = self._close_raw(self._raw, text)
+        writer.cut(end, members, closed, True)
+
+    def _close_raw(self, raw: RawReader, text: str) -> str:
+        if raw.streams:
+            return f'{text}"}}'
+        root = self._ctx.node(self._name)
+        json_text, _ = decode(root.member(self._key) if root is not None else ANY, raw.value())
+        return f"{text}{self._prefix()}{json_text}}}"
+
+
+class BlockReader:
+    """Reads one block of a format: its section with the calls in it, or a single call.
+
+    `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. Events go to
+    `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
+    """
+
+    __slots__ = ("_closes", "_ctx", "_depth", "_fmt", "_item", "_opens", "_quote", "_sectioned", "_short_of",
+                 "_state", "_surplus", "start",
+                 "writer")  # fmt: skip
+
+    def __init__(self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event]) -> None:
+        self._fmt = fmt
+        self._ctx = ctx
+        self.start = start
+        self.writer = CallWriter(ctx, fmt.format.id, start, fmt.format.tier == "tagged", sink)
+        self._item: ItemReader | None = None
+        self._surplus = False
+        self._depth = 0  # of the brackets that are passed over
+        self._quote = ""
+        self._short_of = ""  # the part of the section's closer that is missing
+        index = next((i for i, o in enumerate(fmt.opens) if o and o[0] == entry), -1)
+        self._sectioned = index >= 0
+        self._opens = list(fmt.opens[index]) if index >= 0 else []
+        self._closes = self._alternatives(fmt, max(index, 0))
+        self._state = "open" if self._sectioned else "items"
+        if index > 0 and fmt.opens[index] != fmt.opens[0]:
+            message = f"Expected {fmt.opens[0][0]!r}, got {entry!r}"
+            self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
+        if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
+            message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
+            self.writer.problem(Code.UNOPENED, message, start, start, True)
+
+    @staticmethod
+    def _alternatives(fmt: Compiled, index: int) -> list[tuple[str, ...]]:
+        """The closers that may follow an opener, longest first."""
+        same = [c for o, c in zip(fmt.opens, fmt.closes, strict=True) if o == fmt.opens[index]] if fmt.opens else []
+        return sorted(dict.fromkeys(same), key=len, reverse=True)
+
+    @property
+    def text_from(self) -> int:
+        """Where the text begins that is prose if the block fails now."""
+        return self.writer.item_at if self.writer.accepted else self.start
+
+    def read(self, src: Source) -> int:
+        """Read on: MORE, DONE (the block is over) or FAIL (its text is prose)."""
+        while True:
+            if self._state == "open":
+                status = self._open(src)
+            elif self._state == "items":
+                status = self._between(src)
+                if self._state == "end":
+                    return status
+            elif self._state == "skip":
+                status = self._skip(src)
+            else:
+                status = self._read_item(src)
+            if status != DONE:
+                return status
+
+    def _open(self, src: Source) -> int:
+        while self._opens:
+            token = self._opens[0]
+            start = src.pos if src.at == self.start else blank_end(src.buf, src.pos)
+            if start == len(src.buf):
+                if start - src.pos >= LOOKAHEAD:
+                    src.pos = start
+                return MORE
+            end = token_at(token, src.buf, start, src.final)
+            if end == WAIT:
+                return MORE
+            if end == NO:
+                if src.at == self.start:
+                    return FAIL
+                if len(token) > 1:
+                    return self._failed((Code.UNREADABLE, f"Expected {token!r}", src.base + start), src)
+                at = src.base + start
+                self.writer.problem(Code.UNOPENED, f"Expected {token!r} before the calls, got none", at, at, True)
+            else:
+                src.pos = end
+            self._opens.pop(0)
+        self._state = "items"
+        return DONE
+
+    def _between(self, src: Source) -> int:
+        """Before an item, or behind the last."""
+        buf = src.buf
+        first = self.writer.item_at == self.start and self._item is None
+        if not self._sectioned and not first:
+            return self._after_single(src)
+        if not self._sectioned:
+            return self._begin_item(src)
+        start = blank_end(buf, src.pos)
+        if start == len(buf):
+            if start - src.pos >= LOOKAHEAD:
+                src.pos = start
+            return MORE
+        closed = self._closer(buf, start, src.final)
+        if closed == WAIT:
+            return MORE
+        if closed >= 0:
+            src.pos = closed
+            return self._end(src)
+        if not first:
+            if buf[start] in ",;":
+                src.pos = start + 1
+                return DONE
+            if buf[start] in "}]" and not self._surplus and self._fmt.body.field == "call":
+                self._surplus = True
+                at = src.base + start
+                self.writer.problem(Code.TRAILING_CHARACTERS, "One closing bracket too many", at, at + 1, True)
+                src.pos = start + 1
+                return DONE
+            status = self._more_items(src, start)
+            if status != DONE or self._state == "end":
+                return status
+        src.pos = start
+        return self._begin_item(src)
+
+    def _more_items(self, src: Source, start: int) -> int:
+        """Whether another item stands at start; otherwise the section ends unclosed."""
+        buf = src.buf
+        end = NO
+        for fmt in (self._fmt, *self._fmt.alternates):
+            fits = item_at(fmt, buf, start, src.final)
+            if fits == WAIT:
+                return MORE
+            if fits != NO:
+                end = fits
+        if end == WAIT:
+            return MORE
+        if end == NO:
+            if () not in self._closes:
+                self._unclosed(src, repr(buf[start : start + 20]))
+            return self._end(src)
+        return DONE
+
+    def _closer(self, buf: str, start: int, final: bool) -> int:
+        """The end of the section's closer at start, as far as it is there; NO, or WAIT."""
+        waits = False
+        for closer in self._closes:
+            at = start
+            found = NO
+            for token in closer:
+                end = token_at(token, buf, at, final) if found == NO else token_ahead(token, buf, at, final)
+                if end == WAIT:
+                    waits = True
+                    break
+                if end >= 0:
+                    at = found = end
+            else:
+                if found >= 0:
+                    if found < len(buf) or final or len(closer) == 1 or buf[:found].endswith(closer[-1]):
+                        if not buf[:found].endswith(closer[-1]):
+                            self._short_of = closer[-1]
+                        return found
+                    waits = True
+        return WAIT if waits else NO
+
+    def _unclosed(self, src: Source, got: str) -> None:
+        if self._closes and (self.writer.accepted or not self.writer.tagged):
+            at = src.at
+            expected = self._closes[0][-1] if self._closes[0] else "the end"
+            self.writer.problem(Code.UNCLOSED, f"Expected {expected!r} after the calls, got {got}", at, at)
+
+    def _after_single(self, src: Source) -> int:
+        """Behind a call that stands without its section: a stray closer of the section is markup."""
+        if not self._closes or not self.writer.tagged:
+            return self._end(src)
+        start = blank_end(src.buf, src.pos)
+        if start == len(src.buf) and not src.final and start - src.pos < LOOKAHEAD:
+            return MORE
+        for closer in self._closes:
+            end = token_at(closer[-1], src.buf, start, src.final) if closer else NO
+            if end == WAIT:
+                return MORE
+            if end >= 0:
+                src.pos = end
+        return self._end(src)
+
+    def _begin_item(self, src: Source) -> int:
+        fmt = self._fmt
+        if fmt.alternates:
+            for other in (fmt, *fmt.alternates):
+                fits = item_at(other, src.buf, src.pos, src.final)
+                if fits == WAIT:
+                    return MORE
+                if fits != NO:
+                    fmt = other
+                    break
+        self.writer.item(src.at)
+        self._item = ItemReader(
+            fmt, self._ctx, self.writer, self._closes[0] if self._sectioned and self._closes else ()
+        )
+        self._state = "item"
+        return DONE
+
+    def _read_item(self, src: Source) -> int:
+        item = self._item
+        assert item is not None
+        status = item.read(src)
+        if status == FAIL:
+            assert item.error is not None
+            return self._failed(item.error, src)
+        if status == DONE:
+            self._state = "items"
+        return status
+
+    def _failed(self, error: Error, src: Source) -> int:
+        """The item cannot be read. In a list of calls its siblings may be; otherwise the block's text is prose."""
+        writer = self.writer
+        end = src.at
+        says = writer.tagged or writer.relevant
+        listed = self._sectioned and self._item is not None and not self._fmt.item_opener
+        if listed and self._fmt.body.field == "params" and (says or error[0] == Code.POSITIONAL_ARGUMENT):
+            src.unread(self._ctx.history.slice(writer.item_at, end))
+            writer.fail(error, end)
+            self._depth = 0
+            self._quote = ""
+            self._state = "skip"
+            return DONE
+        if says:
+            writer.fail(error, end)
+        return FAIL
+
+    def _skip(self, src: Source) -> int:
+        """Pass over a call that cannot be read, to its closing bracket."""
+        buf = src.buf
+        while True:
+            found = _BRACKET.search(buf, src.pos) if not self._quote else _QUOTE[self._quote].search(buf, src.pos)
+            if found is None:
+                src.pos = len(buf)
+                return MORE
+            char = found.group()
+            if char[0] == "\\" and found.end() == len(buf) and len(char) < 2 and not src.final:
+                src.pos = found.start()
+                return MORE
+            src.pos = found.end()
+            if self._quote:
+                if char == self._quote:
+                    self._quote = ""
+            elif char in "\"'":
+                self._quote = char
+            elif char in "([{":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if self._depth <= 0:
+                    self.writer.item_end(src.at)
+                    self._state = "items"
+                    return DONE
+
+    def _end(self, src: Source) -> int:
+        if self._short_of:
+            at = src.at
+            self.writer.problem(
+                Code.UNCLOSED, f"Expected {self._short_of!r} after the calls, got something else", at, at
+            )
+        self.writer.block_end(src.at)
+        self._state = "end"
+        return DONE
+
+    def finish(self, src: Source) -> int:
+        """The text ends inside the block: DONE if that was reported, FAIL if the block's text is prose."""
+        writer = self.writer
+        item = self._item
+        if self._state == "item" and item is not None:
+            if not item.finish(src):
+                return FAIL
+            if src.pos < len(src.buf):
+                writer.block_end(src.at)
+                return DONE
+        elif self._state == "skip":
+            src.pos = len(src.buf)
+            writer.item_end(src.at)
+        elif item is None:
+            if not writer.tagged:
+                return FAIL
+            src.pos = len(src.buf)
+            writer.cut(src.at, "{}", "{}", False)
+        if self._state in ("items", "skip"):
+            src.pos = len(src.buf)
+            if self._sectioned:
+                self._unclosed(src, "end of text")
+        src.pos = len(src.buf)
+        writer.block_end(src.at)
+        return DONE
+
+
+def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
+    """Whether a call of the format may begin at pos: its end or place, NO, or WAIT."""
+    if pos == len(buf):
+        return NO if final else WAIT
+    if fmt.item_opener:
+        return token_at(fmt.item_opener, buf, pos, final)
+    if fmt.body.field == "call":
+        return pos if buf[pos] in "{[" else NO
+    found = _PYTHON_NAME.match(buf, pos)
+    if found is None:
+        return NO
+    behind = blank_end(buf, found.end())
+    if behind == len(buf) and not final and behind - pos < 2 * LOOKAHEAD:
+        return WAIT
+    return pos if buf.startswith("(", behind) else NO

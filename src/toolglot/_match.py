@@ -1,0 +1,100 @@
+"""Matches a format's markers where they are expected. A match that could still grow waits.
+
+The rule: everything here looks at most a marker's length (and `LOOKAHEAD` blanks) ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ._values._raw import blank_end
+
+WAIT, NO = -1, -2
+
+
+def token_at(token: str, text: str, pos: int, final: bool) -> int:
+    """The end of a marker that stands at pos; WAIT if the text is too short to tell; NO if it does not.
+
+    A quote in a marker (around an attribute's value) may be either quote or missing; a blank may be any blanks.
+
+    >>> token_at("<parameter name=\\"", "<parameter name='x'", 0, True)
+    17
+    """
+    if text.startswith(token, pos):
+        return pos + len(token)
+    if '"' not in token and " " not in token:
+        rest = text[pos : pos + len(token)]
+        return WAIT if len(rest) < len(token) and not final and token.startswith(rest) else NO
+    size = len(text)
+    for char in token:
+        if char in " =":
+            end = blank_end(text, pos)
+            if char == " " and end == pos and pos < size and text[pos] != "=":
+                return NO
+            pos = end
+            if char == " ":
+                continue
+        if pos >= size:
+            return NO if final else WAIT
+        if char == '"':
+            pos += text[pos] in "\"'"
+        elif text[pos] == char:
+            pos += 1
+        elif char == ">" and text.startswith("/>", pos):
+            pos += 2
+        else:
+            return NO
+    if token.endswith("=") or not token.endswith('"'):
+        return pos
+    return pos
+
+
+def token_ahead(token: str, text: str, pos: int, final: bool) -> int:
+    """The same behind blank space."""
+    start = blank_end(text, pos)
+    if start == len(text):
+        return NO if final else WAIT
+    return token_at(token, text, start, final)
+
+
+class Markers:
+    """A set of plain markers: finds the next, and how much of a tail may still become one."""
+
+    __slots__ = ("_first", "_pattern", "_prefixes", "longest", "markers")
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self.markers = tuple(dict.fromkeys(m for m in markers if m))
+        longest_first = sorted(self.markers, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        self._prefixes = frozenset(m[:i] for m in self.markers for i in range(1, len(m)))
+        self._first = "".join(sorted({m[0] for m in self.markers}))
+        self.longest = max(map(len, self.markers), default=0)
+
+    def find(self, text: str, pos: int) -> re.Match[str] | None:
+        """The next marker from pos on."""
+        for char in self._first:
+            if char in text:
+                return self._pattern.search(text, pos)
+        return None
+
+    def held(self, text: str, pos: int) -> int:
+        """Where the tail begins that may still become a marker; the text's end if there is none."""
+        size = len(text)
+        start = max(pos, size - self.longest + 1)
+        for at in range(start, size):
+            if text[at] in self._first and text[at:] in self._prefixes:
+                return at
+        return size
+
+    def grows(self, text: str, start: int) -> bool:
+        """Whether the text from start on is the beginning of a (longer) marker."""
+        return text[start:] in self._prefixes
+
+    def match(self, text: str, pos: int, final: bool) -> int:
+        """1 if a marker stands at pos, 0 if none, -1 if the text is too short to tell."""
+        if pos < len(text) and text[pos] not in self._first:
+            return 0
+        if self._pattern.match(text, pos):
+            return 1
+        return -1 if not final and len(text) - pos < self.longest and text[pos:] in self._prefixes else 0

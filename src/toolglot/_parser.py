@@ -1,0 +1,303 @@
+"""`parse`, `parse_one`, `Parser` and `ProseFilter`: the one place that raises.
+
+`parse(text)` is `feed`, `finish` and `result`, literally, so that whole and streamed reading cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, TypedDict, Unpack
+
+from ._calls import LIMITS, Context
+from ._errors import Code, ParseError, ToolglotError
+from ._events import Call, Event, Problem, Text
+from ._format import AnyFormat, Format, Messages
+from ._registry import formats, get_format
+from ._result import Collector, Result
+from ._scan import Grammar, Scanner
+from ._tools import load_tools
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "unknown_tools": ("refuse", "keep"),
+    "block": ("each", "all-or-nothing"),
+    "truncated": ("report", "close"),
+    "calls_in_reasoning": ("ignore", "parse"),
+    "start_in": ("text", "reasoning", "detect"),
+    "arguments": ("live", "whole"),
+}
+
+
+class Options(TypedDict, total=False):
+    """The keyword options of `parse` and `Parser`; see `Parser`."""
+
+    format: str | AnyFormat | Sequence[str | AnyFormat]
+    strict: bool
+    unknown_tools: Literal["refuse", "keep"]
+    block: Literal["each", "all-or-nothing"]
+    truncated: Literal["report", "close"]
+    calls_in_reasoning: Literal["ignore", "parse"]
+    start_in: Literal["text", "reasoning", "detect"]
+    prefix: str
+    coerce: bool
+    arguments: Literal["live", "whole"]
+    max_hold: int
+    limits: Mapping[str, int] | None
+
+
+class Parser:
+    """Reads a reply as it comes: `feed` each piece, then `finish`; both give events, `result` the whole.
+
+    `tools` are the offered tools: OpenAI or Anthropic definitions, MCP tools, JSON Schemas with a name, Python
+    functions, or names; with tools only their names become calls, without any every well-formed name does.
+
+    `format` is a format's id or alias, a `Format`, several of them in order of preference, or "auto" for all.
+    `strict` raises `ParseError` at the first error instead of repairing it.
+    `unknown_tools="keep"` lets calls of names that were not offered through, flagged by a problem.
+    `block="all-or-nothing"` refuses a block of calls whole when one of them is refused.
+    `truncated="close"` closes a call that the text cuts, and marks it.
+    `calls_in_reasoning="parse"` reads calls inside reasoning too.
+    `start_in="reasoning"` says that the prompt opened reasoning; "detect" holds the text until that is decided;
+    `prefix`, the prompt's tail, decides it by its markers.
+    `coerce=False` leaves typed values as they were written.
+    `arguments="whole"` gives each call's arguments once, when they are known to be complete.
+    `max_hold` bounds, in code points, how long text without markers waits for an offered name.
+    `limits` replaces some of reply, depth, arguments, calls, held (code points, levels, calls).
+
+    >>> parser = Parser(format="hermes")
+    >>> parser.feed('Hi <tool')
+    [Text(text='Hi ', span=(0, 3))]
+    >>> [type(e).__name__ for e in parser.feed('_call>{"name": "f", "arguments": {"a": 1}}</tool_call>')]
+    ['CallBegin', 'ArgumentsDelta', 'CallEnd']
+    >>> parser.finish()
+    []
+    """
+
+    def __init__(
+        self,
+        tools: Any = (),
+        *,
+        format: str | AnyFormat | Sequence[str | AnyFormat] = "auto",
+        strict: bool = False,
+        unknown_tools: Literal["refuse", "keep"] = "refuse",
+        block: Literal["each", "all-or-nothing"] = "each",
+        truncated: Literal["report", "close"] = "report",
+        calls_in_reasoning: Literal["ignore", "parse"] = "ignore",
+        start_in: Literal["text", "reasoning", "detect"] = "text",
+        prefix: str = "",
+        coerce: bool = True,
+        arguments: Literal["live", "whole"] = "live",
+        max_hold: int = 4096,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        _check_options(
+            unknown_tools=unknown_tools, block=block, truncated=truncated, calls_in_reasoning=calls_in_reasoning,
+            start_in=start_in, arguments=arguments,
+        )  # fmt: skip
+        _check_limits(limits)
+        self._strict = strict
+        self._finished = False
+        self._full = False  # the reply's limit was reached: the rest is text
+        self._collector = Collector()
+        self._context = Context(
+            load_tools(tools) if tools else {},
+            unknown_tools=unknown_tools,
+            block=block,
+            truncated=truncated,
+            coerce=coerce,
+            arguments=arguments,
+            max_hold=max_hold,
+            limits=limits,
+        )
+        chosen = _choose(format)
+        grammar = _grammar(chosen)
+        if prefix:
+            start_in = _start_after(prefix, grammar, start_in)
+        self._scanner = Scanner(
+            grammar, self._context, named=len(chosen) == 1, start_in=start_in, calls_in_reasoning=calls_in_reasoning
+        )
+
+    def feed(self, text: str) -> list[Event]:
+        """Read the next piece of the reply and give the events that it settles.
+
+        Raises `ToolglotError` after `finish`, and with strict `ParseError` at the first error.
+        """
+        if self._finished:
+            raise ToolglotError("expected no text after finish(), got feed()")
+        if not isinstance(text, str):
+            raise TypeError(f"expected text as str, got {type(text).__name__}")
+        history = self._context.history
+        room = self._context.limits["reply"] - history.size
+        if self._full or len(text) > room:
+            return self._feed_over(text, max(room, 0))
+        history.push(text)
+        self._scanner.feed(text)
+        return self._take()
+
+    def _feed_over(self, text: str, room: int) -> list[Event]:
+        """Past the limit of a reply the rest is text."""
+        history = self._context.history
+        rest = text if self._full else text[room:]
+        if not self._full:
+            head = text[:room]
+            history.push(head)
+            self._scanner.feed(head)
+            self._scanner.finish()
+            self._full = True
+            at = history.size
+            message = f"The reply is longer than {self._context.limits['reply']}: the rest is text"
+            self._scanner.out.append(Problem(Code.LIMIT, message, False, (at, at)))
+        if rest:
+            at = history.size
+            history.push(rest)
+            self._scanner.out.append(Text(rest, (at, at + len(rest))))
+        return self._take()
+
+    def finish(self) -> list[Event]:
+        """The reply is whole: give the last events. A second call gives none."""
+        if self._finished:
+            return []
+        self._finished = True
+        if not self._full:
+            self._scanner.finish()
+        return self._take()
+
+    @property
+    def result(self) -> Result:
+        """What was read so far."""
+        return self._collector.result(self._context.history.text())
+
+    def _take(self) -> list[Event]:
+        scanner = self._scanner
+        events = scanner.out
+        if events:
+            fresh: list[Event] = []
+            if scanner.sink is events:
+                scanner.sink = fresh
+            if scanner.reader is not None and scanner.reader.writer.sink is events:
+                scanner.reader.writer.sink = fresh
+            scanner.out = fresh
+            collector = self._collector
+            for event in events:
+                collector.add(event)
+            if self._strict:
+                self._refuse(events)
+            return events
+        return []
+
+    def _refuse(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Problem) and event.code.is_error:
+                if event.code is Code.UNKNOWN_TOOL and event.repaired:
+                    continue
+                raise ParseError(event.code, event.message, self._context.history.text(), event.span[0])
+
+
+def _check_options(**options: str) -> None:
+    for name, value in options.items():
+        if value not in _CHOICES[name]:
+            expected = " or ".join(repr(c) for c in _CHOICES[name])
+            raise ToolglotError(f"option {name}: expected {expected}, got {value!r}")
+
+
+def _check_limits(limits: Mapping[str, int] | None) -> None:
+    for name, value in (limits or {}).items():
+        if name not in LIMITS:
+            raise ToolglotError(f"option limits: expected one of {', '.join(LIMITS)}, got {name!r}")
+        if not isinstance(value, int) or value < 1:
+            raise ToolglotError(f"option limits: expected a positive number for {name}, got {value!r}")
+
+
+def _choose(format: str | AnyFormat | Sequence[str | AnyFormat]) -> tuple[AnyFormat, ...]:
+    """The formats that are read, in order of preference."""
+    if format == "auto":
+        return formats()
+    if isinstance(format, str):
+        return (get_format(format),)
+    if isinstance(format, Format | Messages):
+        return (format,)
+    chosen: list[AnyFormat] = []
+    for item in format:
+        chosen += _choose(item)
+    if not chosen:
+        raise ToolglotError("option format: expected a name or formats, got none")
+    return tuple(dict.fromkeys(chosen))
+
+
+@lru_cache(maxsize=64)
+def _grammar(chosen: tuple[AnyFormat, ...]) -> Grammar:
+    return Grammar(chosen)
+
+
+def _start_after(
+    prefix: str, grammar: Grammar, start_in: Literal["text", "reasoning", "detect"]
+) -> Literal["text", "reasoning", "detect"]:
+    """Whether the prompt's tail leaves reasoning open."""
+    last = start_in
+    place = -1
+    for block in grammar.thoughts:
+        for opener, closer in block.pairs:
+            opened, closed = prefix.rfind(opener), prefix.rfind(closer) if closer else -1
+            if max(opened, closed) > place:
+                place = max(opened, closed)
+                last = "reasoning" if opened > closed else "text"
+    return last
+
+
+def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
+    """Read a whole reply.
+
+    Options as for `Parser`. Raises `ParseError` with `strict=True`, never for a text without it.
+
+    >>> tool = {"name": "add", "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    >>> result = parse('Adding. {"name": "add"}' + chr(10) + '{"name": "add", "arguments": {"a": "2"}}', [tool])
+    >>> result.calls[0].arguments, result.problems[0].code
+    ({'a': 2}, <Code.COERCED: 'coerced'>)
+    """
+    parser = Parser(tools, **options)
+    parser.feed(text)
+    parser.finish()
+    return parser.result
+
+
+def parse_one(text: str, tools: Any = (), **options: Unpack[Options]) -> Call:
+    """Read the one call that a reply holds.
+
+    Raises `ParseError` with code `not_found` or `multiple` where it is not exactly one.
+
+    >>> parse_one('<tool_call>{"name": "f", "arguments": {}}</tool_call>').name
+    'f'
+    """
+    result = parse(text, tools, **options)
+    if not result.calls:
+        raise ParseError(Code.NOT_FOUND, "Expected one call, got none", text, None)
+    if len(result.calls) > 1:
+        raise ParseError(Code.MULTIPLE, f"Expected one call, got {len(result.calls)}", text, None)
+    return result.calls[0]
+
+
+class ProseFilter:
+    """Passes on the prose of a streamed reply and hides calls, markers and reasoning.
+
+    What could still become a marker is held; `flush` gives what is left. For every split of a text the pieces join
+    to `parse(text).content`.
+
+    >>> prose = ProseFilter()
+    >>> prose.push("Sure <tool_"), prose.push('call>{"name": "f", "arguments": {}}</tool_call> done'), prose.flush()
+    ('Sure ', ' done', '')
+    """
+
+    def __init__(self, tools: Any = (), **options: Unpack[Options]) -> None:
+        self._parser = Parser(tools, **options)
+
+    def push(self, delta: str) -> str:
+        """The prose that is safe to show now."""
+        return _prose(self._parser.feed(delta))
+
+    def flush(self) -> str:
+        """The rest, at the end of the reply."""
+        return _prose(self._parser.finish())
+
+
+def _prose(events: list[Event]) -> str:
+    return "".join(e.text for e in events if isinstance(e, Text))

@@ -1,0 +1,83 @@
+"""The registered formats: names and aliases."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from ._errors import ToolglotError
+from ._format import AnyFormat
+
+_FORMATS: dict[str, AnyFormat] = {}
+_ALIASES: dict[str, str] = {}
+
+
+def _key(name: str) -> str:
+    return name.lower().replace("-", "_").replace(" ", "_")
+
+
+def register(format: AnyFormat, *, replace: bool = False) -> None:
+    """Make a format known by its id and aliases, and to `format="auto"`.
+
+    A name that is taken raises `ToolglotError`, unless `replace` is true.
+
+    >>> from toolglot import Format, register
+    >>> register(Format("example", call="<ex>{name}|{args:json}</ex>"), replace=True)
+    >>> get_format("example").call
+    '<ex>{name}|{args:json}</ex>'
+    """
+    names = [_key(n) for n in (format.id, *format.aliases)]
+    for name in names:
+        owner = _ALIASES.get(name)
+        if owner is not None and owner != format.id and not (replace and name != _key(owner)):
+            raise ToolglotError(f"format {format.id!r}: the name {name!r} belongs to format {owner!r}")
+    if format.id in _FORMATS and not replace:
+        raise ToolglotError(f"format {format.id!r} is registered already: expected replace=True or another id")
+    for name in [n for n, owner in _ALIASES.items() if owner == format.id]:
+        del _ALIASES[name]
+    _FORMATS[format.id] = format
+    _ALIASES.update(dict.fromkeys(names, format.id))
+
+
+def unregister(format_id: str) -> None:
+    """Forget a format: for tests."""
+    del _FORMATS[format_id]
+    for name in [n for n, owner in _ALIASES.items() if owner == format_id]:
+        del _ALIASES[name]
+
+
+def get_format(name: str) -> AnyFormat:
+    """The format of that id or alias; case, '-' and '_' do not matter.
+
+    Raises `ToolglotError` that names the nearest for an unknown one.
+
+    >>> get_format("qwen3-coder").id
+    'qwen3_xml'
+    """
+    found = _ALIASES.get(_key(name))
+    if found is None:
+        near = difflib.get_close_matches(_key(name), _ALIASES, n=3, cutoff=0.5)
+        hint = f": the nearest are {', '.join(near)}" if near else f": there are {', '.join(_FORMATS)}"
+        raise ToolglotError(f"no format is named {name!r}{hint}")
+    return _FORMATS[found]
+
+
+def formats() -> tuple[AnyFormat, ...]:
+    """The registered formats, in order of preference.
+
+    >>> "hermes" in [f.id for f in formats()]
+    True
+    """
+    return tuple(_FORMATS.values())
+
+
+def _load() -> None:
+    from .formats import ORDER
+
+    for name in ORDER:
+        module = import_module(f".formats.{name}", __package__)
+        for format in module.FORMATS:
+            register(format)
+
+
+_load()

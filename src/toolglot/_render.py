@@ -1,0 +1,200 @@
+"""Writes calls as a model of a family would have written them, from the same template that reads them.
+
+The rule: what cannot be read back is not written. Each rendered call is read again; a value that the wire cannot carry
+is refused with an error that names it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from string import Formatter
+from typing import Any, TypeAlias
+
+from ._errors import ToolglotError
+from ._events import Call
+from ._format import AnyFormat, Compiled, Format, Messages, is_control
+from ._parser import parse
+from ._registry import get_format
+from ._result import Result
+from ._values._raw import encode_entities
+
+Callish: TypeAlias = Call | Mapping[str, Any]
+
+
+def render(calls: Result | Callish | Iterable[Callish], *, format: str | AnyFormat, content: str = "") -> str:
+    """The assistant's text that makes these calls in a format, behind `content`.
+
+    Takes a `Result` (whose content and reasoning are written too), a `Call`, `Call`s, or dicts with `name` and
+    `arguments`. Raises `ToolglotError` for a value that the wire cannot carry, which names it.
+
+    >>> print(render([{"name": "add", "arguments": {"a": 1}}], format="hermes"))
+    <tool_call>
+    {"name": "add", "arguments": {"a": 1}}
+    </tool_call>
+    """
+    fmt = get_format(format) if isinstance(format, str) else format
+    reasoning = ""
+    if isinstance(calls, Result):
+        content = content or calls.content
+        reasoning = calls.reasoning
+        items = [_item(c) for c in calls.calls]
+    elif isinstance(calls, Call | Mapping):
+        items = [_item(calls)]
+    else:
+        items = [_item(c) for c in calls]
+    if isinstance(fmt, Messages):
+        return _render_messages(fmt, items, content, reasoning)
+    text = _render_calls(fmt, items)
+    if reasoning and fmt.thinking:
+        block = fmt.thinking[0]
+        content = f"{block.open}{reasoning}{block.close}{content}"
+    if not text:
+        return content
+    _check_readable(fmt, items, text)
+    if not content:
+        return text
+    opener = next(iter(Compiled.of(fmt).openers), "")
+    joint = "" if content.endswith("\n") or (opener and is_control(opener)) else "\n"
+    return f"{content}{joint}{text}"
+
+
+Item: TypeAlias = tuple[str, dict[str, Any], str, str | None]
+
+
+def _item(call: Callish) -> Item:
+    """A call as (name, arguments, their JSON, id)."""
+    if isinstance(call, Call):
+        return call.name, call.arguments, call.arguments_json, call.id
+    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
+        raise ToolglotError(f"expected a Call or a dict with name and arguments, got {call!r:.80}")
+    arguments = call.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise ToolglotError(f"call {call['name']!r}: expected arguments as a dict, got {type(arguments).__name__}")
+    ident = call.get("id")
+    return call["name"], arguments, _dump(arguments, call["name"]), ident if isinstance(ident, str) else None
+
+
+def _dump(value: Any, where: str) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ToolglotError(f"call {where!r}: the arguments are no JSON: {error}") from None
+
+
+def _fill(template: str, fields: Mapping[str, str]) -> str:
+    """A template with its fields replaced; `str.format` would read the codecs as format specifications."""
+    parts: list[str] = []
+    for literal, name, _, _ in Formatter().parse(template):
+        parts.append(literal)
+        if name is not None:
+            parts.append(fields[name])
+    return "".join(parts)
+
+
+def _render_calls(fmt: Format, items: list[Item]) -> str:
+    texts = [_render_call(fmt, item, index) for index, item in enumerate(items)]
+    if not texts:
+        return ""
+    section = fmt.section
+    if section is None:
+        return fmt.separator.join(texts)
+    if section.each:
+        return fmt.separator.join(f"{section.open}{t}{section.close}" for t in texts)
+    return f"{section.open}{fmt.separator.join(texts)}{section.close}"
+
+
+def _render_call(fmt: Format, item: Item, index: int) -> str:
+    name, arguments, text, ident = item
+    template = fmt.call if isinstance(fmt.call, str) else fmt.call[0]
+    if not ident or "{name}" in fmt.id_rule:
+        ident = _fill(fmt.id_rule, {"name": name, "index": str(index)}) if "{name}" in fmt.id_rule else (ident or "")
+    fields = {"name": name, "id": ident, "args": text}
+    if "{call" in template:
+        whole = {fmt.keys[0]: json.dumps(name, ensure_ascii=False), fmt.keys[1]: text}
+        if len(fmt.keys) > 2 and ident:
+            whole[fmt.keys[2]] = json.dumps(ident, ensure_ascii=False)
+        fields["call"] = "{" + ", ".join(f"{json.dumps(k)}: {v}" for k, v in whole.items()) + "}"
+    if "{params" in template:
+        codec = Compiled.of(fmt).value_codec
+        fields["params"] = fmt.param_separator.join(
+            _fill(fmt.param, {"key": k, "value": _value(v, codec, f"{name}.{k}")}) for k, v in arguments.items()
+        )
+    return _fill(template, fields)
+
+
+def _value(value: Any, codec: str, where: str) -> str:
+    if codec == "python":
+        return python_text(value)
+    text = _dump(value, where) if codec == "json" or not isinstance(value, str) else value
+    return encode_entities(text) if codec == "xml" else text
+
+
+def python_text(value: Any) -> str:
+    """A JSON value as a Python literal.
+
+    >>> python_text({"a": [True, None, "it's"]})
+    '{\\'a\\': [True, None, "it\\'s"]}'
+    """
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{str(k)!r}: {python_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(python_text, value)) + "]"
+    if isinstance(value, str):
+        return repr(value)
+    if value is None or isinstance(value, bool):
+        return str(value)
+    return _dump(value, "value")
+
+
+def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
+    """Refuse what would not be read back as it was meant."""
+    tools = {name: _schema_of([i for i in items if i[0] == name]) for name, _, _, _ in items}
+    result = parse(text, tools, format=fmt)
+    read = [(c.name, c.arguments) for c in result.calls]
+    for index, (name, arguments, _, _) in enumerate(items):
+        got = read[index] if index < len(read) else None
+        if got is None or got[0] != name:
+            raise ToolglotError(
+                f"call {index} {name!r}: format {fmt.id!r} cannot carry this call: it reads back as {got}"
+            )
+        for key, value in arguments.items():
+            if key not in got[1] or not _same(got[1][key], value):
+                raise ToolglotError(
+                    f"call {index} {name!r}, argument {key!r}: format {fmt.id!r} cannot carry {str(value)!r:.60}"
+                )
+        if got[1].keys() != arguments.keys():
+            raise ToolglotError(f"call {index} {name!r}: format {fmt.id!r} cannot carry these arguments")
+    if len(read) != len(items) or result.content.strip():
+        raise ToolglotError(f"format {fmt.id!r} cannot carry these calls: they read back as {len(read)}")
+
+
+def _schema_of(items: list[Item]) -> dict[str, Any]:
+    """A schema that says of each argument what it is, so that it is read as it was meant."""
+    properties: dict[str, Any] = {}
+    for _, arguments, _, _ in items:
+        for key, value in arguments.items():
+            kind = {"type": "string"} if isinstance(value, str) else {}
+            properties[key] = kind if properties.get(key, kind) == kind else {}
+    return {"type": "object", "properties": properties}
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal as JSON values: true is not 1, and 1 is not 1.0."""
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
+def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: str) -> str:
+    texts: list[str] = []
+    if reasoning:
+        texts.append(_fill(fmt.thought, {"text": reasoning}))
+    if content:
+        texts.append(_fill(fmt.prose, {"text": content}))
+    texts += [_fill(fmt.write, {"name": name, "args": text}) for name, _, text, _ in items]
+    text = fmt.joint.join(texts)
+    if items:
+        tools = [name for name, _, _, _ in items]
+        read = parse(fmt.joint.join(texts[-len(items) :]), dict.fromkeys(tools), format=fmt).calls
+        if [(c.name, c.arguments) for c in read] != [(n, a) for n, a, _, _ in items]:
+            raise ToolglotError(f"format {fmt.id!r} cannot carry these calls")
+    return text

@@ -1,0 +1,889 @@
+"""Reads a reply from its start: prose, reasoning, and the places where a call begins.
+
+The rules: a quoted marker is prose (ruling 3); what an unclosed fence, quote or thought decides is held until it is
+decided; under several formats those that share an opener race on the same text with their events held; a call without
+markers waits until no call with markers can follow (ruling 24). Every code point is scanned a bounded number of times:
+what is held is read again at most once.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ._calls import Context
+from ._errors import Code
+from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
+from ._format import AnyFormat, Block, Compiled, Messages, Tier, is_control, search_text
+from ._loose import Looseness, LooseReader
+from ._machine import BlockReader
+from ._match import WAIT, Markers
+from ._messages import MessageReader
+from ._source import Source
+from ._values._literal import DONE, FAIL, MORE, LiteralReader
+
+StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
+CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
+Reader: TypeAlias = BlockReader | MessageReader
+
+_FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^`]*)\Z")
+_TICKS = re.compile(r"`+")
+_LINE_BLANK = re.compile(r"[ \t]*")
+_TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
+
+
+@dataclass(slots=True)
+class Roles:
+    """What one marker may mean."""
+
+    opens: list[tuple[AnyFormat, str]] = field(default_factory=list)  # formats and their own spelling of the opener
+    thinks: list[Block] = field(default_factory=list)
+    ends_thought: bool = False
+    ends_turn: bool = False
+
+
+class Grammar:
+    """The markers of a set of formats, in order of preference."""
+
+    def __init__(self, formats: Sequence[AnyFormat]) -> None:
+        self.formats = tuple(formats)
+        self.roles: dict[str, Roles] = {}
+        self.thoughts: list[Block] = []
+        self.loose = Looseness()
+        self.ends_on_call = False
+        ends: list[str] = []
+        for fmt in formats:
+            if isinstance(fmt, Messages):
+                for start in fmt.starts:
+                    self._role(start).opens.append((fmt, start))
+                ends += fmt.ends
+                continue
+            self._add(fmt)
+            ends += fmt.ends
+        for end in ends:
+            self._role(end).ends_turn = True
+        self.ends_on_call = any(b.optional for b in self.thoughts) and all(
+            not isinstance(f, Messages) and all(b.optional for b in f.thinking) for f in formats
+        )
+        self.markers = Markers(self.roles)
+        self.ends = Markers(ends)
+        self.soft_ends = tuple(e for e in ends if not is_control(e))
+        closers = [c for b in self.thoughts for _, c in b.pairs]
+        closers += [e for f in formats if isinstance(f, Messages) for e in f.ends]
+        self.closers = Markers(closers)
+        openers = [m for m, r in self.roles.items() if r.opens]
+        self.thought_markers = Markers([*closers, *openers])
+        self.openers = Markers(openers)
+
+    def _role(self, marker: str) -> Roles:
+        return self.roles.setdefault(marker, Roles())
+
+    def _add(self, fmt: AnyFormat) -> None:
+        assert not isinstance(fmt, Messages)
+        compiled = Compiled.of(fmt)
+        spellings = [o for o in compiled.section_openers if len(o) > 1]
+        if fmt.tier == "tagged":
+            spellings = list(compiled.section_openers)
+            if compiled.item_opener:
+                spellings.append(compiled.item_opener)
+        for spelling in dict.fromkeys(spellings):
+            self._role(search_text(spelling)).opens.append((fmt, spelling))
+        for block in fmt.thinking:
+            if block not in self.thoughts:
+                self.thoughts.append(block)
+            for opener, closer in block.pairs:
+                if block not in self._role(opener).thinks:
+                    self._role(opener).thinks.append(block)
+                if closer:
+                    self._role(closer).ends_thought = True
+        if fmt.tier == "json":
+            self.loose.json = self.loose.json or compiled
+        elif fmt.tier == "call" and compiled.opens:
+            self.loose.list = self.loose.list or compiled
+        elif fmt.tier == "call":
+            self.loose.bare = self.loose.bare or compiled
+
+
+class Quoting:
+    """Whether the prose stands inside a Markdown fence or inline code, and at a line's start."""
+
+    __slots__ = ("_line", "fence", "line_start", "ticks")
+
+    def __init__(self) -> None:
+        self.fence = ""  # the run that opened the fence
+        self.ticks = 0  # the length of the run that opened inline code
+        self.line_start = True
+        self._line = ""
+
+    def note(self, text: str) -> None:
+        """Prose was read."""
+        if "\n" in text:
+            lines = text.split("\n")
+            self._end_line(self._line + lines[0])
+            for line in lines[1:-1] if "`" in text or "~" in text else ():
+                self._end_line(line)
+            self._line = ""
+            self.ticks = 0
+            self.line_start = True
+            text = lines[-1]
+        if text:
+            if len(self._line) < 256:
+                self._line += text
+            if self.line_start and not text.isspace():
+                self.line_start = False
+            self._count()
+
+    def _count(self) -> None:
+        """Find the run of backticks that is open on this line."""
+        if "`" not in self._line or self.fence:
+            return
+        self.ticks = 0
+        if _FENCE_LINE.match(self._line):
+            return
+        for run in _TICKS.findall(self._line):
+            if not self.ticks:
+                self.ticks = len(run)
+            elif len(run) == self.ticks:
+                self.ticks = 0
+
+    def _end_line(self, line: str) -> None:
+        found = _FENCE_LINE.match(line.rstrip("\r")) if "`" in line or "~" in line else None
+        if found is None:
+            return
+        run = found["run"]
+        if not self.fence:
+            self.fence = run
+        elif run[0] == self.fence[0] and len(run) >= len(self.fence) and not found["info"].strip():
+            self.fence = ""
+
+    @property
+    def quoted(self) -> str:
+        """'fence', 'ticks' or ''."""
+        return "fence" if self.fence else "ticks" if self.ticks else ""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """Calls without markers that are held until no call with markers can follow."""
+
+    tier: Tier
+    events: list[Event]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Hold:
+    """Text that is read but not said, until what stands behind it decides what it is."""
+
+    kind: str  # fence, ticks, thought, detect
+    start: int
+    pieces: list[str]
+    quoting: Quoting
+
+
+class Racer:
+    """One format in a race."""
+
+    __slots__ = ("reader", "sink", "src", "status")
+
+    def __init__(self, reader: Reader, src: Source, sink: list[Event]) -> None:
+        self.reader = reader
+        self.src = src
+        self.sink = sink
+        self.status = MORE
+
+    @property
+    def begun(self) -> bool:
+        """Whether a call was begun (or found not to be offered)."""
+        writer = self.reader.writer
+        return bool(writer.open or writer.accepted)
+
+
+class Scanner:
+    """Reads a reply piece by piece; `out` takes the events."""
+
+    def __init__(
+        self, grammar: Grammar, ctx: Context, *, named: bool, start_in: StartIn, calls_in_reasoning: CallsInReasoning
+    ) -> None:
+        self.ctx = ctx
+        self.grammar = grammar
+        self.named = named
+        self.parse_thoughts = calls_in_reasoning == "parse"
+        self.src = Source()
+        self.out: list[Event] = []
+        self.sink: list[Event] = self.out
+        self.queue: list[Event | Candidate] | None = None
+        self.queue_start = 0
+        self.queue_calls = 0
+        self.queue_tier: Tier = "call"
+        self.won: Tier | None = None
+        self.quoting = Quoting()
+        self.hold: Hold | None = None
+        self.real = -1  # a marker at this place is no quotation
+        self.loose_from = 0  # calls without markers are looked for from here on
+        self.data: tuple[LiteralReader, Source] | None = None  # a JSON value that is known to be data
+        self.reader: Reader | None = None
+        self.racers: list[Racer] = []
+        self.loose: LooseReader | None = None
+        self.loose_said = 0
+        self.thinking = False
+        self.thought_closers = grammar.closers
+        self.back_to_thought = False
+        self.mark_end = 0
+        if start_in == "reasoning":
+            self.thinking = True
+        elif start_in == "detect":
+            self.hold = Hold("detect", 0, [], copy.copy(self.quoting))
+
+    # -- the story -----------------------------------------------------------------------------------
+
+    def feed(self, text: str) -> None:
+        """Read a chunk."""
+        self.src.push(text)
+        for racer in self.racers:
+            racer.src.push(text)
+        self._run()
+
+    def finish(self) -> None:
+        """The text ends: what is held is decided."""
+        self.src.final = True
+        for racer in self.racers:
+            racer.src.final = True
+        while True:
+            self._run()
+            src = self.src
+            if self.racers:
+                self._decide_race(True)
+            elif self.reader is not None:
+                self._finish_block(self.reader)
+            elif self.loose is not None:
+                self._finish_loose(self.loose)
+            elif self.hold is not None:
+                self._finish_hold(self.hold)
+            elif src.pos == len(src.buf):
+                break
+            else:
+                self._say_text(len(src.buf))
+        self._release_queue()
+
+    def _run(self) -> None:
+        status = DONE
+        while status == DONE:
+            if self.racers:
+                status = self._race()
+            elif self.reader is not None:
+                status = self._block(self.reader)
+            elif self.loose is not None:
+                status = self._loose(self.loose)
+            elif self.hold is not None:
+                status = self._held(self.hold)
+            elif self.thinking:
+                status = self._thought()
+            else:
+                status = self._prose()
+
+    # -- prose -----------------------------------------------------------------------------------------
+
+    def _say_text(self, end: int) -> None:
+        """The unread text up to end (in the buffer) is prose."""
+        src = self.src
+        text = src.buf[src.pos : end]
+        if not text:
+            return
+        self._append_text(Text(text, (src.at, src.base + end)))
+        src.pos = end
+        self.quoting.note(text)
+        if self.data is not None:
+            self._follow_data(text)
+
+    def _append_text(self, event: Text) -> None:
+        last = self.sink[-1] if self.sink else None
+        if isinstance(last, Text) and last.span[1] == event.span[0] and len(last.text) < 4096:
+            last.text += event.text
+            last.span = (last.span[0], event.span[1])
+        else:
+            self.sink.append(event)
+
+    def _follow_data(self, text: str) -> None:
+        """Text inside a JSON value that is no call: what it nests is no call either."""
+        assert self.data is not None
+        reader, src = self.data
+        src.push(text)
+        status = reader.read(src)
+        reader.out = []
+        reader.problems = []
+        if status != MORE:
+            self.data = None
+
+    def _prose(self) -> int:
+        src = self.src
+        if self.queue is not None and src.at >= self.queue_start + self.ctx.limits["held"]:
+            self.won = self.queue_tier
+            self._release_queue()
+        looks = self._looks_loose()
+        if looks and self.quoting.line_start:
+            status = self._candidate()
+            if status != FAIL:
+                return status
+        buf, pos = src.buf, src.pos
+        size = len(buf)
+        if pos == size:
+            return MORE
+        markers = self.grammar.markers if self.won in (None, "tagged") else self.grammar.ends
+        found = markers.find(buf, pos)
+        end = found.start() if found else size
+        stop = buf.find("\n", pos, end) + 1 if looks or self.queue is not None else 0
+        if self.queue is not None:
+            limit = self.queue_start + self.ctx.limits["held"] - src.base
+            stop = min(stop or limit, limit)
+        if stop and (stop < end or (stop == end and found is None)):
+            self._say_text(stop)
+            return DONE
+        if found is None:
+            self._say_text(end if src.final else markers.held(buf, pos))
+            return MORE
+        self._say_text(end)
+        return self._marker(found)
+
+    def _looks_loose(self) -> bool:
+        """Whether a call without markers counts here."""
+        if not self.grammar.loose or self.quoting.fence or self.data is not None or self.won == "tagged":
+            return False
+        return self.src.at >= self.loose_from
+
+    def _marker(self, found: re.Match[str]) -> int:
+        src = self.src
+        marker = found.group()
+        if not src.final and self.grammar.markers.grows(src.buf, src.pos):
+            return MORE
+        roles = self.grammar.roles[marker]
+        quoted = self.quoting.quoted
+        if quoted and src.at != self.real and not (self.named and is_control(marker)):
+            self.hold = Hold(quoted, src.at, [], copy.copy(self.quoting))
+            return DONE
+        if roles.thinks:
+            src.pos = found.end()
+            self._begin_thought(roles.thinks)
+            return DONE
+        if roles.ends_thought:
+            message = "The reasoning's closer has no opener: start_in='reasoning' says that the reply begins inside"
+            self.sink.append(Problem(Code.REASONING_NOT_OPENED, message, True, (src.at, src.at + len(marker))))
+            src.pos = found.end()
+            self.quoting.line_start = True
+            return DONE
+        if roles.opens:
+            self._open(roles, marker)
+            return DONE
+        if not is_control(marker):
+            return self._soft_end(found)
+        src.pos = found.end()
+        return DONE
+
+    def _soft_end(self, found: re.Match[str]) -> int:
+        """An end-of-turn token that looks like markup counts at the very end only."""
+        src = self.src
+        pos = found.end()
+        while pos < len(src.buf):
+            char = src.buf[pos]
+            end = self.grammar.ends.find(src.buf, pos) if char in "<[" else None
+            if end is not None and end.start() == pos:
+                pos = end.end()
+            elif char.isspace():
+                pos += 1
+            else:
+                break
+        if pos < len(src.buf) and not (not src.final and self.grammar.ends.match(src.buf, pos, False) < 0):
+            self._say_text(found.end())
+            return DONE
+        if not src.final and pos - src.pos < 4096:
+            return MORE
+        src.pos = found.end()
+        return DONE
+
+    # -- reasoning -------------------------------------------------------------------------------------
+
+    def _begin_thought(self, blocks: list[Block]) -> None:
+        self.thinking = True
+        self.thought_closers = Markers(c for b in blocks for _, c in b.pairs)
+
+    def _thought(self) -> int:
+        src = self.src
+        buf, pos = src.buf, src.pos
+        opens = self.parse_thoughts or self.grammar.ends_on_call
+        closers = self.thought_closers
+        found = closers.find(buf, pos)
+        opener = self.grammar.openers.find(buf, pos) if opens else None
+        if opener is not None and (found is None or opener.start() < found.start()):
+            grows = not src.final and self.grammar.openers.grows(buf, opener.start())
+            self._say_thought(opener.start())
+            if grows:
+                return MORE
+            if self.parse_thoughts:
+                self.back_to_thought = True
+                self._open(self.grammar.roles[opener.group()], opener.group())
+            else:
+                self.hold = Hold("thought", src.at, [], copy.copy(self.quoting))
+            return DONE
+        if found is None:
+            end = len(buf)
+            if not src.final:
+                end = closers.held(buf, pos)
+                if opens:
+                    end = min(end, self.grammar.openers.held(buf, pos))
+            self._say_thought(end)
+            return MORE
+        self._say_thought(found.start())
+        src.pos = found.end()
+        self.thinking = False
+        self.quoting.line_start = True
+        return DONE
+
+    def _say_thought(self, end: int) -> None:
+        src = self.src
+        if end > src.pos:
+            self.sink.append(Reasoning(src.buf[src.pos : end], (src.at, src.base + end)))
+            src.pos = end
+
+    # -- holding -----------------------------------------------------------------------------------------
+
+    def _held(self, hold: Hold) -> int:
+        """Read on while it is not known what the text since the hold began is."""
+        src = self.src
+        size = sum(map(len, hold.pieces))
+        if size > self.ctx.limits["held"]:
+            self._end_hold(hold, real=hold.kind != "detect")
+            return DONE
+        if hold.kind == "fence":
+            return self._held_fence(hold)
+        if hold.kind == "ticks":
+            return self._held_ticks(hold)
+        closers = self.thought_closers
+        found = closers.find(src.buf, src.pos)
+        opener = self.grammar.openers.find(src.buf, src.pos) if hold.kind == "detect" else None
+        if opener is not None and (found is None or opener.start() < found.start()):
+            self._end_hold(hold, real=False)
+            return DONE
+        end = found.start() if found else closers.held(src.buf, src.pos)
+        if hold.kind == "detect" and found is None:
+            end = min(end, self.grammar.openers.held(src.buf, src.pos))
+        self._keep(hold, end)
+        if found is None:
+            return MORE
+        text = "".join(hold.pieces)
+        self.sink.append(Reasoning(text, (hold.start, src.at)))
+        src.pos = found.end()
+        self.hold = None
+        self.thinking = False
+        self.quoting.line_start = True
+        return DONE
+
+    def _keep(self, hold: Hold, end: int) -> None:
+        src = self.src
+        if end > src.pos:
+            hold.pieces.append(src.buf[src.pos : end])
+            if len(hold.pieces) > 64:
+                hold.pieces = ["".join(hold.pieces)]
+            src.pos = end
+
+    def _held_fence(self, hold: Hold) -> int:
+        """Line by line until the fence is closed."""
+        src = self.src
+        end = src.buf.find("\n", src.pos)
+        if end < 0 and not src.final and len(src.buf) - src.pos < 512:
+            return MORE
+        end = len(src.buf) if end < 0 else end + 1
+        piece = src.buf[src.pos : end]
+        if not piece:
+            return MORE
+        self.quoting.note(piece)
+        self._keep(hold, end)
+        if src.final and end == len(src.buf):
+            self.quoting.note("\n")
+        if not self.quoting.fence:
+            self._end_hold(hold, real=False)
+        return DONE
+
+    def _held_ticks(self, hold: Hold) -> int:
+        """To the line's end, or to where the inline code is closed."""
+        src = self.src
+        pos = src.pos
+        line = src.buf.find("\n", pos)
+        stop = len(src.buf) if line < 0 else line
+        tick = src.buf.find("`", pos, stop)
+        if tick < 0:
+            piece = src.buf[pos:stop]
+            self.quoting.note(piece)
+            self._keep(hold, stop)
+            if line < 0 and not src.final:
+                return MORE
+            self._end_hold(hold, real=True)
+            return DONE
+        end = tick
+        while end < stop and src.buf[end] == "`":
+            end += 1
+        if end == len(src.buf) and not src.final:
+            return MORE
+        closes = end - tick == self.quoting.ticks
+        self._keep(hold, end)
+        if closes:
+            text = "".join(hold.pieces)
+            self.quoting = hold.quoting
+            self.hold = None
+            self._append_text(Text(text, (hold.start, src.at)))
+            self.quoting.note(text)
+        return DONE
+
+    def _end_hold(self, hold: Hold, *, real: bool) -> None:
+        """Decide: the marker at the hold's start is real and is read again, or all of it is prose."""
+        src = self.src
+        self.hold = None
+        text = "".join(hold.pieces)
+        if not real and hold.kind in ("fence", "ticks"):
+            self._append_text(Text(text, (hold.start, src.at)))
+            return
+        src.unread(text)
+        self.quoting = hold.quoting
+        if real:
+            self.real = hold.start
+            self.quoting.fence = ""
+            self.quoting.ticks = 0
+            self.thinking = False
+
+    def _finish_hold(self, hold: Hold) -> None:
+        self._keep(hold, len(self.src.buf))
+        self._end_hold(hold, real=hold.kind != "detect")
+
+    # -- calls with markers --------------------------------------------------------------------------------
+
+    def _open(self, roles: Roles, marker: str) -> None:
+        """The opener of one format or of several stands at the cursor."""
+        src = self.src
+        start = src.at
+        self.mark_end = len(marker)
+        holds = self.queue is not None or self.ctx.block == "all-or-nothing"
+        if len(roles.opens) == 1:
+            fmt, spelling = roles.opens[0]
+            self.reader = self._reader(fmt, spelling, start, [] if holds else self.sink, self.ctx)
+            return
+        for fmt, spelling in roles.opens:
+            sink: list[Event] = []
+            reader = self._reader(fmt, spelling, start, sink, copy.copy(self.ctx))
+            self.racers.append(Racer(reader, src.fork(), sink))
+
+    def _reader(self, fmt: AnyFormat, spelling: str, start: int, sink: list[Event], ctx: Context) -> Reader:
+        if isinstance(fmt, Messages):
+            return MessageReader(fmt, ctx, start, sink)
+        return BlockReader(Compiled.of(fmt), ctx, start, spelling, sink)
+
+    def _race(self) -> int:
+        for racer in self.racers:
+            if racer.status == MORE and not racer.begun:
+                racer.status = racer.reader.read(racer.src)
+        return self._decide_race(False)
+
+    def _decide_race(self, last: bool) -> int:
+        """When every racer has begun a call or failed, the first that began wins."""
+        if last:
+            for racer in self.racers:
+                if racer.status == MORE and not racer.begun:
+                    racer.status = racer.reader.finish(racer.src)
+        alive = [r for r in self.racers if r.status != FAIL]
+        begun = [r for r in alive if r.begun]
+        waiting = [r for r in alive if r.status == MORE and not r.begun]
+        if not last and waiting and (begun or len(alive) > 1):
+            return MORE
+        winner = next(iter([*begun, *alive]), None)
+        racers, self.racers = self.racers, []
+        if winner is None:
+            self.sink += [e for e in racers[0].sink if isinstance(e, Problem)]
+            self._prose_marker()
+            return DONE
+        self.src = winner.src
+        self.reader = winner.reader
+        self._adopt(winner)
+        self._look_begun(winner.reader)
+        if winner.status == DONE:
+            self._close_block(winner.reader)
+        return DONE
+
+    def _adopt(self, racer: Racer) -> None:
+        """The winner's events so far are said, and its next ones directly."""
+        reader = racer.reader
+        if self.queue is not None or self.ctx.block == "all-or-nothing":
+            return
+        self.sink += racer.sink
+        reader.writer.sink = self.sink
+
+    def _prose_marker(self) -> None:
+        """No format reads what stands behind the opener: it is prose."""
+        self._text_after_failure(self.src.at, self.src.pos + self.mark_end)
+
+    def _block(self, reader: Reader) -> int:
+        status = reader.read(self.src)
+        self._look_begun(reader)
+        if status == DONE:
+            self._close_block(reader)
+        elif status == FAIL:
+            self._fail_block(reader)
+        return MORE if status == MORE else DONE
+
+    def _look_begun(self, reader: Reader) -> None:
+        """A call with markers that has begun wins over what is held."""
+        if self.queue is not None and (reader.writer.open or reader.writer.accepted):
+            self._drop_candidates(reader)
+
+    def _finish_block(self, reader: Reader) -> None:
+        status = reader.finish(self.src)
+        self._look_begun(reader)
+        if status == DONE:
+            self._close_block(reader)
+        else:
+            self.src.pos = max(self.src.pos, min(len(self.src.buf), reader.start - self.src.base + self.mark_end))
+            self._fail_block(reader, rest=True)
+
+    def _close_block(self, reader: Reader) -> None:
+        """The block is over: its events join the others."""
+        writer = reader.writer
+        self.reader = None
+        self.ctx.calls = writer.ctx.calls
+        if writer.accepted:
+            self.won = "tagged"
+        if self.ctx.block == "all-or-nothing" and writer.refusals:
+            begun = sum(isinstance(e, CallBegin) for e in writer.sink)
+            self.ctx.calls -= begun if writer.ctx.arguments == "live" else writer.accepted
+            text = self.ctx.text(reader.start, self.src.at)
+            writer.sink = [*(e for e in writer.sink if isinstance(e, Problem)), text]
+            self.sink += writer.sink
+        elif writer.sink is not self.sink:
+            self.sink += writer.sink
+        self.thinking = self.back_to_thought
+        self.back_to_thought = False
+        self.quoting.line_start = False
+
+    def _fail_block(self, reader: Reader, rest: bool = False) -> None:
+        src = self.src
+        start = reader.text_from
+        if rest:
+            src.pos = len(src.buf)
+        elif src.at < reader.start + self.mark_end:
+            src.pos = reader.start - src.base + self.mark_end
+        self._close_block(reader)
+        text = self.ctx.text(start, src.at)
+        if self.thinking:
+            self.sink.append(Reasoning(text.text, text.span))
+        else:
+            self._append_text(text)
+            self.quoting.note(text.text)
+
+    def _text_after_failure(self, start: int, end: int) -> None:
+        self.quoting.line_start = False
+        if self.back_to_thought:
+            self.back_to_thought = False
+            self._say_thought(end)
+        else:
+            self._say_text(end)
+            self.quoting.line_start = False
+
+    # -- calls without markers --------------------------------------------------------------------------------
+
+    def _candidate(self) -> int:
+        """At a line's start: MORE, DONE (one begins) or FAIL (none does)."""
+        src = self.src
+        blank = _LINE_BLANK.match(src.buf, src.pos)
+        assert blank is not None
+        if blank.end() == len(src.buf):
+            return FAIL
+        found = self.grammar.loose.candidate(src.buf, blank.end(), src.final, self.ctx)
+        if found == WAIT:
+            return MORE
+        if isinstance(found, int):
+            self.quoting.line_start = False
+            return FAIL
+        fmt, fence, begin = found
+        tier = fmt.format.tier
+        if self.won is not None and _TIERS.index(tier) > _TIERS.index(self.won):
+            self.quoting.line_start = False
+            return FAIL
+        if self.queue is not None and _TIERS.index(tier) > _TIERS.index(self.queue_tier):
+            self.quoting.line_start = False
+            return FAIL
+        self._say_text(blank.end())
+        start = src.at
+        src.pos = begin
+        self.loose = LooseReader(self.grammar.loose, fmt, fence, self.ctx, start, src.at, self.grammar.markers)
+        self.loose_said = 0
+        return DONE
+
+    @property
+    def _waits_for_higher(self) -> bool:
+        """Whether a call of a higher tier could still win."""
+        assert self.loose is not None
+        if self.won is not None:
+            return False
+        tiers = {f.tier for f in self.grammar.formats}
+        return any(t in tiers for t in _TIERS[: _TIERS.index(self.loose.tier)])
+
+    def _loose(self, loose: LooseReader) -> int:
+        status = loose.read(self.src)
+        if self._came_late(loose):
+            self._let_go(loose)
+            return DONE
+        if status == MORE:
+            if not self._waits_for_higher and self.ctx.block != "all-or-nothing":
+                self._say_loose(loose)
+            return MORE
+        self._end_loose(loose, status)
+        return DONE
+
+    def _came_late(self, loose: LooseReader) -> bool:
+        """Whether no offered name came up within `max_hold` (by position in the text, not by chunk)."""
+        last = loose.start + self.ctx.max_hold
+        return self.src.at > last and not 0 <= loose.relevant_at <= last
+
+    def _say_loose(self, loose: LooseReader) -> None:
+        """Events up to the end of the first call go out live; the place behind it is not known yet."""
+        while self.loose_said < len(loose.sink):
+            event = loose.sink[self.loose_said]
+            if isinstance(event, CallEnd):
+                return
+            self.sink.append(event)
+            self.loose_said += 1
+
+    def _let_go(self, loose: LooseReader) -> None:
+        """No offered name came up in time: the text is data, and so is what it nests."""
+        src = self.src
+        src.unread(self.ctx.history.slice(loose.start, src.at))
+        self.loose = None
+        self.loose_from = loose.start + self.ctx.max_hold
+        self.data = (LiteralReader("json"), Source())
+        self.quoting.line_start = False
+
+    def _finish_loose(self, loose: LooseReader) -> None:
+        status = loose.finish(self.src)
+        if self._came_late(loose):
+            self._let_go(loose)
+        else:
+            self._end_loose(loose, status)
+
+    def _end_loose(self, loose: LooseReader, status: int) -> None:
+        src = self.src
+        self.loose = None
+        if status == DONE and loose.accepted and not (self.ctx.block == "all-or-nothing" and self._refused(loose)):
+            self._keep_loose(loose)
+            return
+        said = loose.sink[: self.loose_said]
+        begun = [e for e in said if isinstance(e, CallBegin)]
+        ended = {e.index for e in said if isinstance(e, CallAbort | CallEnd)}
+        count = sum(isinstance(e, CallBegin) for e in loose.sink) if self.ctx.arguments == "live" else loose.accepted
+        problems = (
+            [e for e in loose.sink[self.loose_said :] if isinstance(e, Problem)]
+            if status == FAIL and not loose.accepted
+            else []
+        )
+        for event in begun:
+            if event.index not in ended:
+                code = Code.UNREADABLE
+                message = "The text is no call after all: other text stands on its line"
+                self.sink.append(CallAbort(event.index, code, message, (loose.start, src.at)))
+        self.ctx.calls -= count - len(begun)
+        self.sink += problems
+        self._again_as_text(loose)
+
+    def _refused(self, loose: LooseReader) -> bool:
+        return any(isinstance(e, Problem) and e.code in (Code.UNKNOWN_TOOL, Code.UNREADABLE) for e in loose.sink)
+
+    def _again_as_text(self, loose: LooseReader) -> None:
+        """The text is prose: it is read again, for markers only."""
+        src = self.src
+        end = src.at
+        src.unread(self.ctx.history.slice(loose.start, end))
+        self.loose_from = max(end, loose.start + 1)
+        self.quoting.line_start = False
+
+    def _keep_loose(self, loose: LooseReader) -> None:
+        src = self.src
+        self.quoting.line_start = False
+        if not self._waits(loose.tier):
+            self.sink += loose.sink[self.loose_said :]
+            self.won = self.won or loose.tier
+            return
+        candidate = Candidate(loose.tier, loose.sink, loose.start, src.at)
+        if self.queue is None:
+            self.queue = []
+            self.sink = self.queue  # type: ignore[assignment]
+            self.queue_start = loose.start
+            self.queue_calls = self.ctx.calls - _begun(loose.sink)
+            self.queue_tier = loose.tier
+        elif _TIERS.index(loose.tier) < _TIERS.index(self.queue_tier):
+            self._lower(self.queue_tier)
+            self.queue_tier = loose.tier
+        self.queue.append(candidate)
+
+    def _waits(self, tier: Tier) -> bool:
+        tiers = {f.tier for f in self.grammar.formats}
+        return self.won is None and any(t in tiers for t in _TIERS[: _TIERS.index(tier)])
+
+    def _lower(self, tier: Tier) -> None:
+        """Held calls of a tier become text, since a higher tier has a call."""
+        assert self.queue is not None
+        queue: list[Event | Candidate] = []
+        for entry in self.queue:
+            if isinstance(entry, Candidate) and entry.tier == tier:
+                span = (entry.start, entry.end)
+                names = ", ".join(e.call.name for e in entry.events if isinstance(e, CallEnd)) or "A call"
+                message = f"{names} stands without markers beside calls that count more: it stays text"
+                queue += [Problem(Code.LOWER_TIER, message, False, span), self.ctx.text(*span)]
+            else:
+                queue.append(entry)
+        self.queue[:] = queue
+
+    def _drop_candidates(self, reader: Reader) -> None:
+        """A call with markers has begun: what was held without markers is text."""
+        assert self.queue is not None
+        self._lower("json")
+        self._lower("call")
+        self._release_queue()
+        self.won = "tagged"
+        writer = reader.writer
+        before = writer.ctx.calls
+        writer.ctx.calls = _renumber(writer.sink, self.ctx.calls)
+        writer.index -= before - writer.ctx.calls
+        if self.ctx.block != "all-or-nothing":
+            self.sink += writer.sink
+            writer.sink = self.sink
+
+    def _release_queue(self) -> None:
+        """What is held is said."""
+        if self.queue is None:
+            return
+        queue, self.queue = self.queue, None
+        self.sink = self.out
+        events = [e for entry in queue for e in (entry.events if isinstance(entry, Candidate) else (entry,))]
+        self.ctx.calls = _renumber(events, self.queue_calls)
+        for event in events:
+            if isinstance(event, Text):
+                self._append_text(event)
+            else:
+                self.sink.append(event)
+        self.won = self.won or self.queue_tier
+
+
+def _begun(events: list[Event]) -> int:
+    return sum(isinstance(e, CallBegin) for e in events)
+
+
+def _renumber(events: list[Event], first: int) -> int:
+    """Count the calls of held events from `first`; returns the number behind the last."""
+    index = first - 1
+    for event in events:
+        if isinstance(event, CallBegin):
+            index += 1
+        if isinstance(event, CallBegin | ArgumentsDelta | CallEnd | CallAbort):
+            event.index = index
+            if isinstance(event, CallEnd):
+                event.call.index = index
+    return index + 1

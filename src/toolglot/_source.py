@@ -1,0 +1,93 @@
+"""The text received and not yet consumed, and the text of the reply so far.
+
+The rule: a reader consumes what it has understood and leaves in the buffer only what it must look at again,
+which is bounded (a half marker, a closer and what follows it). So every code point is joined to the buffer a
+bounded number of times.
+"""
+
+from __future__ import annotations
+
+
+class Source:
+    """A buffer with a cursor: `buf[pos:]` is unread, `base` is the reply's position of `buf[0]`."""
+
+    __slots__ = ("base", "buf", "final", "pos")
+
+    def __init__(self, text: str = "", base: int = 0, final: bool = False) -> None:
+        self.buf = text
+        self.pos = 0
+        self.base = base
+        self.final = final
+
+    def push(self, text: str) -> None:
+        """Add a chunk behind what is unread."""
+        pos = self.pos
+        if pos == len(self.buf):
+            self.base += pos
+            self.buf = text
+            self.pos = 0
+        elif pos > 4096 or pos > len(self.buf) >> 1:
+            self.base += pos
+            self.buf = self.buf[pos:] + text
+            self.pos = 0
+        else:
+            self.buf += text
+
+    def unread(self, text: str) -> None:
+        """Put text that was consumed right before the cursor back in front of it."""
+        self.base += self.pos - len(text)
+        self.buf = text + self.buf[self.pos :]
+        self.pos = 0
+
+    def fork(self, back: int = 0) -> Source:
+        """A second cursor over the same unread text, for a reader that races on it; `back` code points earlier."""
+        start = self.pos - back
+        return Source(self.buf[start:], self.base + start, self.final)
+
+    @property
+    def at(self) -> int:
+        """The cursor's position in the reply."""
+        return self.base + self.pos
+
+
+class History:
+    """The reply so far. Appending is amortised constant; a slice costs its own length."""
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._tail: list[str] = []
+        self._tail_size = 0
+        self.size = 0
+
+    def push(self, text: str) -> None:
+        """Add a chunk."""
+        self._tail.append(text)
+        self._tail_size += len(text)
+        self.size += len(text)
+        if self._tail_size >= 8192 or len(self._tail) >= 1024:
+            self._blocks.append("".join(self._tail))
+            self._tail = []
+            self._tail_size = 0
+
+    def slice(self, start: int, end: int) -> str:
+        """The text from start to end, in code points of the reply."""
+        parts: list[str] = []
+        at = self.size
+        for pieces in (self._tail, self._blocks):
+            for piece in reversed(pieces):
+                if at <= start:
+                    break
+                begin = at - len(piece)
+                if begin < end:
+                    parts.append(piece[max(start - begin, 0) : end - begin])
+                at = begin
+        parts.reverse()
+        return "".join(parts)
+
+    def text(self) -> str:
+        """The whole reply so far, kept joined."""
+        joined = "".join(self._blocks) + "".join(self._tail)
+        self._blocks = [joined] if joined else []
+        self._tail = []
+        self._tail_size = 0
+        return joined

@@ -1,0 +1,253 @@
+"""Reads a value that stands as raw text between tags, and writes it as JSON.
+
+Such a wire has no escapes, so a closer may stand inside the value. The rule (ruling 16): a closer ends the value only
+where the grammar can go on. What might be the end, but is not certain, is held until a certain end comes, the text
+ends, or the limit of held text is reached. Each code point is visited a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from json.encoder import encode_basestring
+from typing import Protocol
+
+from .._source import Source
+from ._literal import DONE, LOOKAHEAD, MORE
+
+NO, YES, WAIT, NEXT, OPENER, MAYBE_VALUE, MAYBE_BOTH, MAYBE_CALL = range(8)
+"""What stands at a place: content; the value's end; too little text to tell; the next parameter; the opener of another
+call; perhaps the end: a value's closer, that and the call's closer, or the call's closer alone, with text behind that
+does not go on as the grammar would."""
+
+_ENTITY_TAIL = re.compile(r"&#?\w{0,10}\Z")
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+
+
+class Grammar(Protocol):
+    """What the reader asks of the format: see `_machine.ParamGrammar`."""
+
+    @property
+    def first(self) -> str: ...
+    def at(self, text: str, pos: int, final: bool) -> tuple[int, int]: ...
+
+
+class RawReader:
+    """Reads one raw value. `streams` says that its type is known to be string, so that it is written at once;
+    otherwise the text is kept in `text` for its type to be decided."""
+
+    __slots__ = (
+        "_both",
+        "_closed",
+        "_grammar",
+        "_held",
+        "_held_size",
+        "_lead",
+        "_limit",
+        "_opener",
+        "_tail",
+        "_weak",
+        "_weak_end",
+        "_xml",
+        "end",
+        "out",
+        "streams",
+        "text",
+        "unclosed",
+    )  # fmt: skip
+
+    def __init__(self, grammar: Grammar, *, streams: bool, lead: bool, tail: bool, xml: bool, limit: int) -> None:
+        self._grammar = grammar
+        self.streams = streams
+        self._lead = lead
+        self._tail = tail
+        self._xml = xml
+        self._limit = limit
+        self.out: list[str] = ['"'] if streams else []
+        self.text: list[str] = []
+        self.unclosed = False
+        self.end = 0  # where the value's text ends
+        self._held: list[str] = []
+        self._held_size = 0
+        self._weak = -1  # where the value perhaps ends
+        self._weak_end = -1  # where reading then goes on
+        self._closed = False  # the call's own closer was seen since
+        self._both = False  # a value's closer and the call's
+        self._opener = -1
+
+    def read(self, src: Source) -> int:
+        """Read on: MORE or DONE. The cursor then stands behind the value's closer, or before what ended it."""
+        if self._lead:
+            if src.pos == len(src.buf) or (src.buf[src.pos] == "\r" and src.pos + 1 == len(src.buf) and not src.final):
+                return MORE
+            if src.buf.startswith("\r\n", src.pos):
+                src.pos += 2
+            elif src.buf[src.pos] == "\n":
+                src.pos += 1
+            self._lead = False
+        first = self._grammar.first
+        while True:
+            buf, pos = src.buf, src.pos
+            mark = buf.find(first, pos)
+            if mark < 0:
+                keep = self._newline(buf, len(buf), pos) if not src.final else len(buf)
+                self._put(buf[pos:keep], src)
+                src.pos = keep
+                return self._full(src)
+            stop = self._newline(buf, mark, pos)
+            if stop > pos:
+                self._put(buf[pos:stop], src)
+                src.pos = stop
+            what, end = self._grammar.at(buf, mark, src.final)
+            if what == WAIT:
+                return self._full(src)
+            if what in (YES, NEXT):
+                self._release()
+                self.end = src.base + stop
+                self.unclosed = what == NEXT
+                src.pos = end
+                self._finish()
+                return DONE
+            if what >= MAYBE_VALUE:
+                if self._weak < 0:
+                    self._weak = src.base + stop
+                    self._weak_end = src.base + end
+                self._closed = self._closed or what != MAYBE_VALUE
+                self._both = self._both or what == MAYBE_BOTH
+            elif what == OPENER:
+                if self._both:
+                    return self._settle(src)
+                if self._opener < 0:
+                    self._opener = src.base + mark
+                    if self._weak < 0:
+                        self._weak = src.base + stop
+                        self._weak_end = src.base + mark
+            self._put(buf[stop : mark + 1], src)
+            src.pos = mark + 1
+            if self._full(src) == DONE:
+                return DONE
+
+    def _newline(self, buf: str, end: int, pos: int) -> int:
+        """The end of the text less one line break before it, which may be the template's own."""
+        if not self._tail or end == pos:
+            return end
+        if buf[end - 1] == "\n":
+            return end - 2 if end - 2 >= pos and buf[end - 2] == "\r" else end - 1
+        return end - 1 if buf[end - 1] == "\r" and end == len(buf) else end
+
+    def _put(self, text: str, src: Source) -> None:
+        if not text:
+            return
+        if self._weak >= 0:
+            self._held.append(text)
+            self._held_size += len(text)
+        elif self.streams and not self._xml:
+            self.out.append(encode_basestring(text)[1:-1])
+        else:
+            self.text.append(text)
+            if len(self.text) > 1024:
+                self.text = ["".join(self.text)]
+            if self.streams:
+                self._entities(False)
+
+    def _entities(self, last: bool) -> None:
+        """Write what is kept, with entities decoded; half an entity at the end waits."""
+        text = "".join(self.text)
+        tail = None if last else _ENTITY_TAIL.search(text, max(len(text) - 12, 0))
+        self.text = [tail.group()] if tail else []
+        body = text[: tail.start()] if tail else text
+        if body:
+            self.out.append(encode_basestring(decode_entities(body))[1:-1])
+
+    def _release(self) -> None:
+        """What was held is content."""
+        if self._weak >= 0:
+            self._weak = -1
+            self._opener = -1
+            self._closed = self._both = False
+            held, self._held, self._held_size = self._held, [], 0
+            for piece in held:
+                self._put_now(piece)
+
+    def _put_now(self, piece: str) -> None:
+        if self.streams and not self._xml:
+            self.out.append(encode_basestring(piece)[1:-1])
+        else:
+            self.text.append(piece)
+            if self.streams:
+                self._entities(False)
+
+    def _full(self, src: Source) -> int:
+        """Past the limit of held text the doubtful end is decided: the call's own closer decides for it."""
+        if self._held_size <= self._limit:
+            return MORE
+        if self._closed:
+            return self._settle(src)
+        self._release()
+        return MORE
+
+    def _settle(self, src: Source) -> int:
+        """The value ends where it perhaps ended; the text behind is read again."""
+        held = "".join(self._held)
+        src.unread(held)
+        src.pos += self._weak_end - self._weak
+        self.end = self._weak
+        self.unclosed = True
+        self._held = []
+        self._finish()
+        return DONE
+
+    def _finish(self) -> None:
+        if self.streams:
+            if self._xml:
+                self._entities(True)
+            self.out.append('"')
+
+    def cut(self, src: Source) -> int:
+        """The text ends: DONE if the value ended before, MORE if it is cut. The cursor stands where reading goes on."""
+        if self._weak >= 0 and self._closed:
+            return self._settle(src)
+        if self._opener >= 0:
+            behind = self._opener - self._weak
+            held = "".join(self._held)
+            src.unread(held[behind:])
+            self._held = [held[:behind]]
+        self._release()
+        return MORE
+
+    def value(self) -> str:
+        """The whole text of a value whose type is decided at its end."""
+        text = "".join(self.text)
+        return decode_entities(text) if self._xml else text
+
+    def take(self) -> str:
+        """The JSON written since the last time."""
+        text = "".join(self.out)
+        self.out = []
+        return text
+
+
+def decode_entities(text: str) -> str:
+    """The five entities of XML and numeric ones.
+
+    >>> decode_entities("a &lt; b &nbsp;")
+    'a < b &nbsp;'
+    """
+    return _ENTITY.sub(lambda m: html.unescape(m.group()), text) if "&" in text else text
+
+
+def encode_entities(text: str) -> str:
+    """The way back.
+
+    >>> encode_entities("a < b")
+    'a &lt; b'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def blank_end(text: str, pos: int) -> int:
+    """The end of the blank space at pos, at most `LOOKAHEAD` code points on."""
+    end = min(pos + LOOKAHEAD, len(text))
+    while pos < end and text[pos] in " \t\r\n":
+        pos += 1
+    return pos

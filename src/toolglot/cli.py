@@ -1,0 +1,235 @@
+"""The command `toolglot`: reads replies, shows events, lists formats, checks a format of one's own.
+
+The rule: it uses the public API only, and ends with 0, with 1 for what strict reading refuses, what `check` finds
+or a line that is no record, or with 2 for wrong usage; never with a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from toolglot import Format, Messages, Parser, ToolglotError, get_format
+
+from . import _cli_check, _cli_formats, _cli_parse, _cli_stream
+from ._cli_read import UsageError, check_readable, clause, read_tools
+from ._cli_show import complain, warn
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+PIPE_CLOSED = 141  # 128 + SIGPIPE
+
+# Option of `parse` -> its choices; the first is the default.
+CHOICES = {
+    "unknown_tools": ("refuse", "keep"),
+    "block": ("each", "all-or-nothing"),
+    "truncated": ("report", "close"),
+    "calls_in_reasoning": ("ignore", "parse"),
+    "start_in": ("text", "reasoning", "detect"),
+}
+# The same, in words.
+CHOICES_HELP = {
+    "unknown_tools": "what to do with a call of a tool that was not offered",
+    "block": "whether one refused call refuses its whole block",
+    "truncated": "what to do with a call that is cut inside its arguments",
+    "calls_in_reasoning": "whether a call inside the reasoning counts",
+    "start_in": "where the reply begins, if the prompt already opened the reasoning",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    `argv` is the arguments without the program's name, or None for the process's own.
+
+    >>> main(["parse", "/no/such/file"])
+    2
+    """
+    _open_missing()
+    try:
+        arguments = _arguments().parse_args(argv)
+        run: Callable[[argparse.Namespace], int] = arguments.run
+        code = run(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: help, version, wrong usage
+        return stop.code if isinstance(stop.code, int) else 2
+    except ToolglotError as error:
+        complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _abandon_output()
+        return PIPE_CLOSED
+    except OSError as error:
+        _abandon_output()
+        complain(f"Expected to read and write to the end, got: {error}.")
+        return 1
+
+
+def _open_missing() -> None:
+    """Python has no stream at all where the caller closed it (`2>&-`): write to nothing there."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _abandon_output() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail once more."""
+    with contextlib.suppress(OSError, ValueError):  # a stdout that is no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+# The command line.
+
+
+class _Version(argparse.Action):
+    """`--version`: looks the number up only when asked, as that costs more than the rest of the start."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **rest: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib import metadata
+
+        try:
+            number = metadata.version("toolglot")
+        except metadata.PackageNotFoundError:  # run from a source tree that is not installed
+            number = "of an unknown version"
+        sys.stdout.write(f"toolglot {number}\n")
+        parser.exit()
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="toolglot",
+        description="Read the tool calls out of what language models write.",
+        epilog="Exit codes: 0 done; 1 a reply that --strict refuses, a failed check, or a line that holds no reply; "
+        "2 wrong usage.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_parse, _add_stream, _add_formats, _add_check):
+        add(commands)
+    return parser
+
+
+def _add_parse(commands: Any) -> None:
+    command = commands.add_parser("parse", help="read whole replies", allow_abbrev=False)
+    command.add_argument("files", nargs="*", default=["-"], metavar="FILE", help="a reply; - for standard input")
+    command.add_argument("--json", action="store_true", help="write one JSON object a reply")
+    command.add_argument(
+        "--jsonl",
+        action="store_true",
+        help='read one record a line ("text", a chat message\'s "content", or "messages"; its own "tools" if there) '
+        'and write one JSON object a line; a record\'s "id" is given back',
+    )
+    _add_reading(command)
+    command.set_defaults(run=lambda given: _cli_parse.run(given, *_options(given)))
+
+
+def _add_stream(commands: Any) -> None:
+    command = commands.add_parser("stream", help="show events as they happen", allow_abbrev=False)
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="a reply; - for standard input")
+    command.add_argument("--chunk", type=_count, metavar="N", help="cut the reply in pieces of N characters")
+    output = command.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="write one JSON object an event")
+    output.add_argument("--openai", action="store_true", help="write chat-completion chunks, as a server sends them")
+    command.add_argument("--model", default="toolglot", metavar="NAME", help="the model's name in the chunks")
+    _add_reading(command)
+    command.set_defaults(run=lambda given: _cli_stream.run(given, *_options(given)))
+
+
+def _add_formats(commands: Any) -> None:
+    command = commands.add_parser("formats", help="list the formats, each with an example", allow_abbrev=False)
+    command.add_argument("--json", action="store_true", help="write one JSON list")
+    command.set_defaults(run=_cli_formats.run)
+
+
+def _add_check(commands: Any) -> None:
+    command = commands.add_parser(
+        "check",
+        help="write, read and cut a format everywhere, and show what fails",
+        description="Write probe calls in a format, read them whole, in pieces and cut, and show what fails.",
+        allow_abbrev=False,
+    )
+    command.add_argument("target", metavar="FILE.py|NAME", help="a Python file that declares formats, or a format")
+    command.set_defaults(run=_check)
+
+
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    """The options of `parse`, as flags."""
+    command.add_argument("--tools", metavar="FILE", help="the offered tools, as JSON")
+    command.add_argument(
+        "--format",
+        action="append",
+        metavar="NAME",
+        help="the format to read (default: auto); several, with commas or repeated, race",
+    )
+    command.add_argument("--strict", action="store_true", help="refuse a reply at its first error")
+    for name, choices in CHOICES.items():
+        flag = "--" + name.replace("_", "-")
+        words = f"{CHOICES_HELP[name]} (default: {choices[0]})"
+        command.add_argument(flag, choices=choices, default=choices[0], help=words)
+    command.add_argument(
+        "--prefix", default="", metavar="TEXT", help="the end of the prompt, which the reply continues"
+    )
+    command.add_argument("--no-coerce", action="store_true", help="leave values of a wrong type as they are written")
+
+
+def _count(text: str) -> int:
+    """A number of characters, from 1."""
+    if not (text.isascii() and text.isdigit()) or int(text[:18]) < 1 or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, got {text!r}")
+    return int(text)
+
+
+def _options(arguments: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    """The tools and the keywords for `parse`, tried before any input is read."""
+    names = [name.strip() for names in arguments.format or ["auto"] for name in names.split(",")]
+    for name in names:
+        if name != "auto":
+            _format_named(name)
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in CHOICES}
+    options |= {
+        "format": names[0] if len(names) == 1 else names,
+        "strict": arguments.strict,
+        "prefix": arguments.prefix,
+        "coerce": not arguments.no_coerce,
+    }
+    Parser(**options)
+    if not arguments.tools:
+        return [], options
+    tools = read_tools(arguments.tools, warn)
+    try:
+        Parser(tools, **options)
+    except (ToolglotError, TypeError, ValueError) as error:
+        raise UsageError(f"{clause(error)} ({arguments.tools}).") from None
+    return tools, options
+
+
+def _format_named(name: str) -> Format | Messages:
+    try:
+        return get_format(name)
+    except (ToolglotError, LookupError) as error:
+        message = error.args[0] if error.args else f"Expected the name of a format, got {name!r}."
+        raise UsageError(str(message)) from None
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    target: str = arguments.target
+    if target.endswith(".py") or os.path.sep in target:
+        check_readable([target])
+        return _cli_check.run(_cli_check.declared_in(target))
+    return _cli_check.run([_format_named(target)])
+
+
+__all__ = ["main"]

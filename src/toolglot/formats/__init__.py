@@ -1,0 +1,15 @@
+"""The wire formats: one file a family, declarations only. `ORDER` is the order of preference of `format="auto"`."""
+
+ORDER = (
+    "hermes",
+    "qwen3_xml",
+    "glm",
+    "mistral",
+    "deepseek",
+    "kimi",
+    "lfm2",
+    "xml_invoke",
+    "harmony",
+    "llama3",
+    "plain",
+)

@@ -1,0 +1,42 @@
+"""DeepSeek: control tokens around a name and JSON arguments."""
+
+from .._format import Block, Format
+from ._thinking import THINK
+
+DEEPSEEK_V31 = Format(
+    "deepseek_v31",
+    call="<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{args:json}<｜tool▁call▁end｜>",
+    section=Block("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    separator="",
+    reasoning=THINK,
+    ends=("<｜end▁of▁sentence｜>",),
+    about={
+        "aliases": "deepseekv31 deepseek_v3_1 deepseekv3_1 deepseekv3.1 deepseek31 deepseek3 deepseek-v3.1",
+        "models": "DeepSeek V3.1",
+        "source": "the chat template of DeepSeek-V3.1",
+    },
+)
+
+# Distilled models spell the section's opener in ordinary tokens.
+_SPELT = (
+    ("<｜tool_calls_begin｜>", "<｜tool▁calls▁end｜>"),
+    ("<｜tool calls begin｜>", "<｜tool▁calls▁end｜>"),
+    ("<｜tool\\_calls\\_begin｜>", "<｜tool▁calls▁end｜>"),
+    ("<｜tool▁calls｜>", "<｜tool▁calls▁end｜>"),
+)
+
+DEEPSEEK_V3 = Format(
+    "deepseek_v3",
+    call="<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{args:json}\n```<｜tool▁call▁end｜>",
+    section=Block("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", also=_SPELT),
+    separator="\n",
+    reasoning=THINK,
+    ends=("<｜end▁of▁sentence｜>",),
+    about={
+        "aliases": "deepseekv3 deepseek deepseek-r1 cogito",
+        "models": "DeepSeek V3, V3-0324, R1 and distills, Cogito",
+        "source": "the chat templates of DeepSeek-V3 and DeepSeek-R1",
+    },
+)
+
+FORMATS = (DEEPSEEK_V31, DEEPSEEK_V3)

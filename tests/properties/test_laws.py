@@ -1,0 +1,369 @@
+"""The laws of the architecture page, for every registered format, some invented ones, and `auto`.
+
+A law is one function that takes plain values and asserts; hypothesis finds the values. 200 examples a law and format
+in the default profile, 5,000 with `--hypothesis-profile=long`. The law "linear" is in `test_linear.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.properties.strategies import (
+    CUTS,
+    OPTIONS,
+    PLACES,
+    TOOL_SETS,
+    Asked,
+    Json,
+    asked,
+    canonical,
+    every_format,
+    named_formats,
+    replies,
+    split,
+)
+from toolglot import (
+    ArgumentsDelta,
+    CallAbort,
+    CallBegin,
+    CallEnd,
+    Event,
+    ParseError,
+    Parser,
+    Problem,
+    Reasoning,
+    Result,
+    Text,
+    ToolglotError,
+    formats,
+    parse,
+    render,
+)
+
+each_format = pytest.mark.parametrize("format", every_format())
+TOOLS = st.sampled_from(TOOL_SETS)
+
+
+def stream(chunks: Sequence[str], tools: Any, **options: Any) -> tuple[list[Event], Result]:
+    """All events of a text fed in chunks, and the result."""
+    parser = Parser(tools, **options)
+    events = [event for chunk in chunks for event in parser.feed(chunk)]
+    events += parser.finish()
+    return events, parser.result
+
+
+# Chunking.
+
+
+@each_format
+def test_any_split_gives_the_result_of_the_whole(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
+    def law(text: str, tools: Any, options: Json, cuts: list[int]) -> None:
+        whole = parse(text, tools, format=format, **options).to_dict()
+        for chunks in (split(text, cuts), list(text)):
+            assert stream(chunks, tools, format=format, **options)[1].to_dict() == whole
+
+    law()
+
+
+# Lossless.
+
+
+@each_format
+def test_every_character_is_in_one_segment(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
+    def law(text: str, tools: Any, options: Json, cuts: list[int]) -> None:
+        events, result = stream(split(text, cuts), tools, format=format, **options)
+        at = 0
+        for segment in result.segments:
+            assert segment.span[0] == at < segment.span[1]
+            at = segment.span[1]
+            assert segment.text == text[slice(*segment.span)]
+        assert at == len(text) == len(result.text) and result.text == text
+        assert result.content == "".join(s.text for s in result.segments if s.kind == "text")
+        assert result.reasoning == "".join(s.text for s in result.segments if s.kind == "reasoning")
+        for event in events:
+            assert 0 <= event.span[0] <= event.span[1] <= len(text)
+            if isinstance(event, Text | Reasoning):
+                assert event.text == text[slice(*event.span)] != ""
+
+    law()
+
+
+# Round trip.
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many examples were tried, and how many of them the wire could not carry."""
+
+    tried: int = 0
+    refused: int = 0
+
+
+@pytest.mark.parametrize("format", named_formats())
+def test_what_is_rendered_is_read_back(format: Any) -> None:
+    round_trip(format, format)
+
+
+@pytest.mark.parametrize("format", [pytest.param(f, id=f.id) for f in formats()])
+def test_what_is_rendered_is_read_back_with_no_format_named(format: Any) -> None:
+    round_trip(format, "auto")
+
+
+def round_trip(written: Any, read: Any) -> None:
+    """Calls written in one format and read in it, or in `auto`, are the same calls, and nothing else is there."""
+    tally = Tally()
+
+    @given(asked=asked())
+    def law(asked: Asked) -> None:
+        assume(asked.calls and not has_open_string(written, asked))
+        tally.tried += 1
+        try:
+            text = render(asked.calls, format=written)
+        except ToolglotError:
+            tally.refused += 1
+            assume(False)
+        result = parse(text, asked.tools, format=read)
+        seen = [{"name": call.name, "arguments": call.arguments} for call in result.calls]
+        assert canonical(seen) == canonical(asked.calls), text
+        assert [p for p in result.problems if p.code.is_error] == [], text
+        assert result.content.strip() == "" == result.reasoning.strip(), text
+
+    law()
+    assert tally.refused * 3 <= tally.tried, f"{written.id} refuses {tally.refused} of {tally.tried}"
+
+
+UNQUOTED = re.compile(r"\{value:(raw|xml)\}")
+
+
+def has_open_string(format: Any, asked: Asked) -> bool:
+    """Whether a string stands without quotes under a schema that also allows what it looks like (ruling 18)."""
+    if not UNQUOTED.search(getattr(format, "param", "")):
+        return False
+    return any(
+        isinstance(value, str) and asked.parameter(call["name"], key).get("type") != "string" and looks_typed(value)
+        for call in asked.calls
+        for key, value in call["arguments"].items()
+    )
+
+
+def looks_typed(text: str) -> bool:
+    """Whether a text may read as a JSON value or a Python literal."""
+    text = text.strip()
+    return text[:1] in tuple("[{(\"'") or text[:1].isdigit() or text[:1] in tuple("-+.") or text in WORDS
+
+
+WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN", "Infinity"})
+
+
+# Total.
+
+
+@each_format
+def test_lenient_reading_never_raises(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
+    def law(text: str, tools: Any, options: Json, cuts: list[int], place: int) -> None:
+        for read in (text, text[: place % (len(text) + 1)]):
+            result = parse(read, tools, format=format, **options)
+            assert canonical(result.to_dict()) and canonical(result.to_openai())
+            assert all(0 <= p.span[0] <= p.span[1] <= len(read) for p in result.problems)
+        parser = Parser(tools, format=format, **options)
+        for chunk in split(text, cuts):
+            parser.feed(chunk)
+            parser.result.to_dict()
+
+    law()
+
+
+HOSTILE = {
+    "digits": '<tool_call>{"name": "save_note", "arguments": {"n": %s}}</tool_call>' % ("9" * 5_000),
+    "exponent": '<tool_call>{"name": "save_note", "arguments": {"n": 1e%s}}</tool_call>' % ("9" * 5_000),
+    "deep lists": "[" * 20_000,
+    "deep objects": '{"a":' * 20_000,
+    "deep arguments": '<tool_call>{"name": "geo.find", "arguments": {"at": '
+    + "[" * 20_000
+    + "]" * 20_000
+    + "}}</tool_call>",
+    "deep calls": "save_note(" * 20_000,
+    "deep python": "[save_note(n=" + "(" * 20_000,
+    "deep parameters": "<tool_call>\n<function=save_note>\n" + "<parameter=text>\n" * 5_000,
+    "surrogates": '<tool_call>{"name": "save_note", "arguments": {"text": "\ud800 \\udc00 \\ud83d"}}</tool_call>\udfff',
+    "nul": "\x00" * 100,
+    "empty": "",
+}
+
+
+@each_format
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_lenient_reading_survives(format: Any, name: str) -> None:
+    text = HOSTILE[name]
+    for tools in (TOOL_SETS[0], ()):
+        result = parse(text, tools, format=format)
+        assert "".join(s.text for s in result.segments) == text
+        result.to_openai()
+        for call in result.calls:
+            assert json.loads(call.arguments_json) is not None or name == "digits"
+
+
+# Agreement.
+
+
+@each_format
+def test_strict_refuses_exactly_what_lenient_calls_an_error(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
+    def law(text: str, tools: Any, options: Json, cuts: list[int]) -> None:
+        lenient = parse(text, tools, format=format, **options)
+        errors = {p.code for p in lenient.problems if p.code.is_error}
+        for read in (parse, lambda text, *a, **k: stream(split(text, cuts), *a, **k)[1]):
+            try:
+                strict = read(text, tools, format=format, strict=True, **options)
+            except ParseError as error:
+                assert error.code in errors
+                assert error.position is None or 0 <= error.position <= len(text)
+            else:
+                assert not errors
+                assert strict.to_dict() == lenient.to_dict()
+
+    law()
+
+
+# Monotone.
+
+
+def folded(events: Sequence[Event]) -> list[tuple[Any, ...]]:
+    """The events but for problems, as tuples, with adjacent pieces of one thing joined."""
+    made: list[tuple[Any, ...]] = []
+    for event in events:
+        if isinstance(event, Text | Reasoning):
+            start, end = event.span
+            if made and made[-1][0] is type(event) and made[-1][3] == start:
+                _, first, text, _ = made.pop()
+                made.append((type(event), first, text + event.text, end))
+            else:
+                made.append((type(event), start, event.text, end))
+        elif isinstance(event, ArgumentsDelta):
+            if made and made[-1][:2] == (ArgumentsDelta, event.index):
+                made.append((ArgumentsDelta, event.index, made.pop()[2] + event.text))
+            else:
+                made.append((ArgumentsDelta, event.index, event.text))
+        elif isinstance(event, CallBegin):
+            made.append((CallBegin, event.index, event.name, event.id, event.span))
+        elif isinstance(event, CallEnd):
+            made.append((CallEnd, event.index, canonical(event.call.to_dict()), event.span))
+        elif isinstance(event, CallAbort):
+            made.append((CallAbort, event.index, event.code, event.message, event.span))
+    return made
+
+
+def begins(whole: list[tuple[Any, ...]], part: list[tuple[Any, ...]]) -> bool:
+    """Whether the folded events `part` begin `whole`: the last may be the beginning of its counterpart."""
+    if not part:
+        return True
+    *rest, last = part
+    if whole[: len(rest)] != rest or len(whole) < len(part):
+        return False
+    there = whole[len(rest)]
+    if last[0] in (Text, Reasoning, ArgumentsDelta):
+        return bool(there[:2] == last[:2] and there[2].startswith(last[2]))
+    return bool(there == last)
+
+
+def problems(events: Sequence[Event]) -> list[Json]:
+    """The problems among the events, in order."""
+    return [event.to_dict() for event in events if isinstance(event, Problem)]
+
+
+@each_format
+def test_events_are_never_contradicted(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
+    def law(text: str, tools: Any, options: Json, cuts: list[int], place: int) -> None:
+        parser = Parser(tools, format=format, **options)
+        before = [event for chunk in split(text[: place % (len(text) + 1)], cuts) for event in parser.feed(chunk)]
+        seen, events = list(before), list(before)
+        events += parser.feed(text[place % (len(text) + 1) :])
+        events += parser.finish()
+        whole = stream([text], tools, format=format, **options)[0]
+        assert begins(folded(whole), folded(seen))
+        assert folded(whole) == folded(events)
+        assert problems(whole)[: len(problems(seen))] == problems(seen)
+        assert problems(whole) == problems(events)
+
+    law()
+
+
+@each_format
+def test_every_call_that_begins_ends_once(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
+    def law(text: str, tools: Any, options: Json, cuts: list[int]) -> None:
+        events, result = stream(split(text, cuts), tools, format=format, **options)
+        begun: list[int] = []
+        open_call: int | None = None
+        for event in events:
+            if isinstance(event, CallBegin):
+                assert open_call is None
+                open_call = event.index
+                begun.append(event.index)
+            elif isinstance(event, ArgumentsDelta):
+                assert event.index == open_call
+            elif isinstance(event, CallEnd | CallAbort):
+                assert event.index == open_call
+                open_call = None
+            if isinstance(event, CallEnd):
+                assert event.call.index == event.index
+        assert open_call is None
+        assert begun == list(range(len(begun)))
+        assert result.calls == [event.call for event in events if isinstance(event, CallEnd)]
+
+    law()
+
+
+# Deltas.
+
+
+@each_format
+def test_argument_pieces_join_to_the_arguments(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
+    def law(text: str, tools: Any, options: Json, cuts: list[int]) -> None:
+        options = {**options, "format": format}
+        events, live = stream(split(text, cuts), tools, **(options | {"arguments": "live"}))
+        pieces: dict[int, str] = {}
+        for event in events:
+            if isinstance(event, ArgumentsDelta):
+                assert event.text != ""
+                pieces[event.index] = pieces.get(event.index, "") + event.text
+            elif isinstance(event, CallEnd):
+                assert pieces.get(event.index, "") == event.call.arguments_json
+                assert canonical(json.loads(event.call.arguments_json)) == canonical(event.call.arguments)
+        events, whole = stream(split(text, cuts), tools, **(options | {"arguments": "whole"}))
+        assert_given_once([event for event in events if not isinstance(event, Problem)])
+        assert without_index(whole) == without_index(live)
+
+    law()
+
+
+def assert_given_once(events: Sequence[Event]) -> None:
+    """A whole call is CallBegin, one ArgumentsDelta, CallEnd; no call begins that does not end."""
+    assert not any(isinstance(event, CallAbort) for event in events)
+    for at, event in enumerate(events):
+        if isinstance(event, ArgumentsDelta):
+            assert isinstance(events[at - 1], CallBegin) and isinstance(events[at + 1], CallEnd)
+        elif isinstance(event, CallEnd):
+            assert isinstance(events[at - 1], ArgumentsDelta)
+            assert events[at - 1].text == event.call.arguments_json
+
+
+def without_index(result: Result) -> Json:
+    """The result as data, less the indices: a call that is begun live and aborted takes one."""
+    made = result.to_dict()
+    for call in made["calls"]:
+        del call["index"]
+    return made
