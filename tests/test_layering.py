@@ -18,14 +18,21 @@ LAYERS = (
     "_events",
     "_result",
     "_source",
-    "_schema",
     "_values",
+    "_schema",
     "_tools",
+    "_calls",
     "_format",
-    "_registry",
-    "formats",
+    "_match",
+    "_envelope",
     "_machine",
-    "_detect",
+    "_messages",
+    "_loose",
+    "_hot",
+    "_scan",
+    "_shortcut",
+    "formats",
+    "_registry",
     "_parser",
     "_render",
 )
@@ -83,7 +90,8 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
             module = ".".join([*base, *filter(None, [node.module])])
             for alias in node.names:
                 inner = f"{module}.{alias.name}"
-                yield (inner, "") if is_module(inner) else (module, alias.name)
+                public = module == "toolglot" and alias.name in toolglot.__all__
+                yield (inner, "") if is_module(inner) and not public else (module, alias.name)
 
 
 def is_module(name: str) -> bool:

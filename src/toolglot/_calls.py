@@ -215,6 +215,12 @@ class CallWriter:
                 self._args_at = end
         return True
 
+    def passed(self, text: str, end: int) -> None:
+        """Pieces that were said already, on the short path."""
+        self._parts.append(text)
+        self.length += len(text)
+        self._args_at = end
+
     def end(self, end: int, ident: str | None = None, args_end: int | None = None, truncated: bool = False) -> None:
         """The call is whole; its own text ends at `end`."""
         if not self.open:

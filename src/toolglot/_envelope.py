@@ -95,6 +95,11 @@ class Envelope(LiteralReader):
             return DONE
         return status
 
+    @property
+    def live(self) -> bool:
+        """Whether arguments are being written as they come."""
+        return self._live
+
     def flush(self, end: int) -> None:
         """Say what has been read so far."""
         if self._live and self.out and not self._writer.delta(self.take(), end):

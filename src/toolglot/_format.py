@@ -122,6 +122,9 @@ class Format:
         """The reasoning markers, always as a tuple."""
         return (self.reasoning,) if isinstance(self.reasoning, Block) else self.reasoning
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __reduce__(self) -> tuple[Any, ...]:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values["about"] = dict(self.about)
@@ -166,6 +169,9 @@ class Messages:
             )
         if not self.starts or not self.body:
             raise ToolglotError(f"format {self.id!r}, starts and body: expected markers, got none")
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     @property
     def aliases(self) -> tuple[str, ...]:

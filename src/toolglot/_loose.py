@@ -115,6 +115,11 @@ class LooseReader:
         entry = "[" if fmt.opens and fmt.opens[0] == ("[",) else ""
         return BlockReader(fmt, self._ctx, begin, entry, self.sink)
 
+    @property
+    def block(self) -> BlockReader | None:
+        """The call that is being read."""
+        return self._block
+
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE (look at `accepted`) or FAIL."""
         while True:

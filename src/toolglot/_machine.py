@@ -274,6 +274,14 @@ class ItemReader:
         self.error = (code, message, at)
         return FAIL
 
+    @property
+    def streaming(self) -> LiteralReader | RawReader | None:
+        """The reader of a string that is passed on as it comes."""
+        if self._raw is not None:
+            return self._raw if self._raw.passes else None
+        literal = self._envelope if self._envelope is not None and self._envelope.live else self._literal
+        return literal if literal is not None and literal.streams and not self._string else None
+
     # -- markers and names --------------------------------------------------------------------------
 
     def _marker(self, src: Source, token: str) -> int:
@@ -774,6 +782,11 @@ class BlockReader:
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
             message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
             self.writer.problem(Code.UNOPENED, message, start, start, True)
+
+    @property
+    def streaming(self) -> LiteralReader | RawReader | None:
+        """The reader of a string that is passed on as it comes."""
+        return self._item.streaming if self._state == "item" and self._item is not None else None
 
     @staticmethod
     def _alternatives(fmt: Compiled, index: int) -> list[tuple[str, ...]]:

@@ -43,6 +43,12 @@ class MessageReader:
         """Where the text begins that is prose if the message cannot be read."""
         return self.start
 
+    @property
+    def streaming(self) -> LiteralReader | None:
+        """The reader of a string that is passed on as it comes."""
+        literal = self._literal
+        return literal if literal is not None and literal.streams else None
+
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE or FAIL."""
         if self._kind == "header":

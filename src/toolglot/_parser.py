@@ -13,10 +13,12 @@ from ._calls import LIMITS, Context
 from ._errors import Code, ParseError, ToolglotError
 from ._events import Call, Event, Problem, Text
 from ._format import AnyFormat, Format, Messages
+from ._hot import Hot
 from ._registry import formats, get_format
 from ._result import Collector, Result
 from ._scan import Grammar, Scanner
-from ._tools import load_tools
+from ._shortcut import shortcut
+from ._tools import kept_tools
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "unknown_tools": ("refuse", "keep"),
@@ -97,10 +99,11 @@ class Parser:
         _check_limits(limits)
         self._strict = strict
         self._finished = False
+        self._hot: Hot | None = None
         self._full = False  # the reply's limit was reached: the rest is text
         self._collector = Collector()
         self._context = Context(
-            load_tools(tools) if tools else {},
+            kept_tools(tools),
             unknown_tools=unknown_tools,
             block=block,
             truncated=truncated,
@@ -126,21 +129,35 @@ class Parser:
             raise ToolglotError("expected no text after finish(), got feed()")
         if not isinstance(text, str):
             raise TypeError(f"expected text as str, got {type(text).__name__}")
+        known = 0
+        if self._hot is not None:
+            events = self._hot.push(text)
+            if events is not None:
+                return events
+            text, known = self._cool(text)
         history = self._context.history
         room = self._context.limits["reply"] - history.size
-        if self._full or len(text) > room:
-            return self._feed_over(text, max(room, 0))
-        history.push(text)
+        if self._full or len(text) - known > room:
+            return self._feed_over(text, known, max(room, 0))
+        history.push(text[known:] if known else text)
         self._scanner.feed(text)
-        return self._take()
+        events = self._take()
+        self._hot = self._scanner.hot(self._collector)
+        return events
 
-    def _feed_over(self, text: str, room: int) -> list[Event]:
+    def _cool(self, text: str) -> tuple[str, int]:
+        """Leave the short path: the text for the machine, and how much of it the history holds."""
+        assert self._hot is not None
+        hot, self._hot = self._hot, None
+        return hot.leave(text)
+
+    def _feed_over(self, text: str, known: int, room: int) -> list[Event]:
         """Past the limit of a reply the rest is text."""
         history = self._context.history
-        rest = text if self._full else text[room:]
+        rest = text if self._full else text[known + room :]
         if not self._full:
-            head = text[:room]
-            history.push(head)
+            head = text[: known + room]
+            history.push(head[known:])
             self._scanner.feed(head)
             self._scanner.finish()
             self._full = True
@@ -158,6 +175,10 @@ class Parser:
         if self._finished:
             return []
         self._finished = True
+        if self._hot is not None:
+            rest, known = self._cool("")
+            self._context.history.push(rest[known:])
+            self._scanner.src.push(rest)
         if not self._full:
             self._scanner.finish()
         return self._take()
@@ -165,6 +186,8 @@ class Parser:
     @property
     def result(self) -> Result:
         """What was read so far."""
+        if self._hot is not None:
+            self._hot.settle()
         return self._collector.result(self._context.history.text())
 
     def _take(self) -> list[Event]:
@@ -254,10 +277,19 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     >>> result.calls[0].arguments, result.problems[0].code
     ({'a': 2}, <Code.COERCED: 'coerced'>)
     """
+    if "format" in options and options.keys() <= _SHORT:
+        format = options["format"]
+        short = shortcut(get_format(format) if isinstance(format, str) and format != "auto" else format)
+        found = short.read(text, kept_tools(tools)) if short is not None else None
+        if found is not None:
+            return found
     parser = Parser(tools, **options)
     parser.feed(text)
     parser.finish()
     return parser.result
+
+
+_SHORT = frozenset({"format", "strict"})
 
 
 def parse_one(text: str, tools: Any = (), **options: Unpack[Options]) -> Call:

@@ -18,12 +18,15 @@ from ._calls import Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import AnyFormat, Block, Compiled, Messages, Tier, is_control, search_text
+from ._hot import Hot
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers
 from ._messages import MessageReader
+from ._result import Collector
 from ._source import Source
 from ._values._literal import DONE, FAIL, MORE, LiteralReader
+from ._values._raw import RawReader
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
@@ -247,6 +250,27 @@ class Scanner:
         for racer in self.racers:
             racer.src.push(text)
         self._run()
+
+    def hot(self, collector: Collector) -> Hot | None:
+        """The short path, where the next pieces may take it."""
+        reader: Reader | None = self.reader
+        if reader is None:
+            loose = self.loose
+            if loose is None or self.loose_said < len(loose.sink):
+                return None
+            reader = loose.block
+            if reader is None or self._waits_for_higher or self.ctx.block == "all-or-nothing":
+                return None
+        elif reader.writer.sink is not self.out:
+            return None
+        writer = reader.writer
+        src = self.src
+        if not writer.begun or len(src.buf) - src.pos > 5:
+            return None
+        target = reader.streaming
+        if target is None or (isinstance(target, RawReader) and target.first in src.buf[src.pos :]):
+            return None
+        return Hot(writer, target, src, collector)
 
     def finish(self) -> None:
         """The text ends: what is held is decided."""

@@ -59,6 +59,40 @@ class Tool:
         return self._node
 
 
+_kept: dict[int, tuple[object, object, dict[str, Tool]]] = {}
+_KEPT = 32
+
+
+def kept_tools(tools: object) -> dict[str, Tool]:
+    """`load_tools`, made once for a list that is given again unchanged.
+
+    The list is compared with a copy of what it held, so that a change inside it is seen.
+    """
+    if not tools:
+        return {}
+    if not isinstance(tools, list | tuple):
+        return load_tools(tools)
+    kept = _kept.get(id(tools))
+    if kept is not None and kept[0] is tools and kept[1] == tools:
+        return kept[2]
+    loaded = load_tools(tools)
+    if len(_kept) >= _KEPT:
+        _kept.clear()
+    _kept[id(tools)] = (tools, _copied(tools), loaded)
+    return loaded
+
+
+def _copied(value: Any) -> Any:
+    """The containers of plain data anew, everything else as it is."""
+    if type(value) is dict:
+        return {k: _copied(v) for k, v in value.items()}
+    if type(value) is list:
+        return [_copied(v) for v in value]
+    if type(value) is tuple:
+        return tuple(_copied(v) for v in value)
+    return value
+
+
 def load_tools(tools: object) -> dict[str, Tool]:
     """The tools by name, in the order given.
 

@@ -366,7 +366,7 @@ def test_stream_as_json_gives_the_result_that_parse_gives(run: Any) -> None:
         assert [e["call"] for e in events if e["type"] == "call_end"] == whole["calls"]
         pieces = "".join(e["text"] for e in events if e["type"] == "arguments_delta" and e["index"] == 0)
         assert pieces == whole["calls"][0]["arguments_json"]
-        assert [e["incomplete"] for e in events if e["type"] == "problem"] == whole["incomplete"]
+        assert [e["incomplete"] for e in events if e.get("incomplete")] == whole["incomplete"]
         assert all(len(e["span"]) == 2 for e in events)
 
 
@@ -429,7 +429,7 @@ def test_openai_stream_that_strict_refuses_ends_with_an_error(run: Any) -> None:
 
 @posix
 def test_stream_shows_what_a_slow_pipe_has_sent(tmp_path: Path) -> None:
-    process = start("stream", "--json")
+    process = start("stream", "--json", "--format", "hermes")
     assert process.stdin and process.stdout
     process.stdin.write("Grüße ".encode())
     process.stdin.flush()
@@ -460,7 +460,8 @@ def test_formats_lists_every_format_with_an_example_that_reads_back(run: Any) ->
     shown = run("formats")
     assert shown.code == 0
     assert all(row["id"] in shown.out for row in rows)
-    assert "<tool_call>\\n{call:json}\\n</tool_call>" in shown.out
+    assert "[TOOL_CALLS]{name}[ARGS]{args:json}" in shown.out
+    assert "<parameter={key}>\\n{value:raw}\\n</parameter>" in shown.out
 
 
 # check
@@ -468,9 +469,8 @@ def test_formats_lists_every_format_with_an_example_that_reads_back(run: Any) ->
 OWN_FORMATS = """
 from toolglot import Block, Format, register
 
-SECTION = Block("<<calls>>", "<</calls>>")
 CURLY = Format("curly_cli_test", call="<<call>>{name}<<with>>{args:json}<<end>>")
-OTHERS = [Format("square_cli_test", section=SECTION, call="<<call>>{call:json}<<end>>")]
+OTHERS = [Format("square_cli_test", section=Block("<calls>", "</calls>"), call="{call:json}")]
 """
 # Nothing ends a raw value but the line: a value of several lines cannot be written, or is read back wrongly.
 RAW_FORMAT = """
@@ -480,7 +480,8 @@ RAW = Format("raw_cli_test", call="<c>{name}\\n{params}</c>", param="{key}: {val
 """
 
 
-@pytest.mark.parametrize("name", [format.id for format in formats()])
+# One of each kind; the laws hold all of them to more.
+@pytest.mark.parametrize("name", ["hermes", "lfm2", "glm45", "harmony"])
 def test_registered_formats_pass_the_check(run: Any, name: str) -> None:
     ran = run("check", name)
     assert ran.code == 0, ran.out
@@ -621,9 +622,10 @@ def test_an_output_that_is_not_unicode_gets_escapes(argv: list[str]) -> None:
 
 @posix
 def test_a_reader_that_leaves_early_gets_no_traceback(file: Any) -> None:
-    path = file("records.jsonl", (json.dumps({"text": REPLY}) + "\n") * 20_000)
-    for argv in (["parse", "--jsonl", path], ["stream", "--chunk", "1", path], ["parse", "--json", *[path] * 3]):
-        process = start(*argv)
+    records = file("records.jsonl", (json.dumps({"text": REPLY}) + "\n") * 3000)
+    prose = file("prose.txt", "Plain words. " * 8000)
+    for argv in (["parse", "--jsonl", records], ["stream", "--chunk", "5", prose], ["parse", prose, prose]):
+        process = start(*argv, "--format", "hermes")
         assert process.stdout and process.stderr
         process.stdout.read(10)
         process.stdout.close()
@@ -657,7 +659,7 @@ def test_closed_standard_streams_give_no_traceback(closed: str, tmp_path: Path) 
 
 @posix
 def test_an_interrupt_ends_with_130() -> None:
-    process = start("stream")
+    process = start("stream", "--format", "hermes")
     assert process.stdin and process.stdout
     process.stdin.write(b"Hello. ")
     process.stdin.flush()

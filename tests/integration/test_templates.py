@@ -135,13 +135,15 @@ def test_arguments_given_as_json_text_are_read_back(name: str) -> None:
 
 @pytest.mark.parametrize("query", ["tides in Bergen", "it's <b>", "a, b) and (c", "naïve 東京 😀", ""])
 def test_a_built_in_tool_of_llama_is_read_back(query: str) -> None:
-    # `builtin_tools` makes the template write `<|python_tag|>NAME.call(query="...")`, escaping nothing.
+    # `builtin_tools` makes the template write `<|python_tag|>NAME.call(query="...")`, escaping nothing. The name is
+    # read as it is written: `NAME.call` is what is offered.
     tools = [_tool("brave_search", {"query": {"type": "string"}})]
     message = _message([("brave_search", {"query": query})], "", WIRES["llama3_1"])
     turn = chat_templates.render_turn("llama3_1", tools, message, builtin_tools=["brave_search"])
     assert turn.reply.startswith("<|python_tag|>brave_search.call(")
-    for result in (parse(turn.reply, tools, format="llama3_json"), parse(turn.reply, tools)):
-        expected = {"calls": [("brave_search", {"query": query})], "content": "", "reasoning": ""}
+    offered = [_tool("brave_search.call", {"query": {"type": "string"}})]
+    for result in (parse(turn.reply, offered, format="llama3_json"), parse(turn.reply, offered)):
+        expected = {"calls": [("brave_search.call", {"query": query})], "content": "", "reasoning": ""}
         assert _equal(_seen(result), expected), _seen(result)
 
 

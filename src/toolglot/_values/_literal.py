@@ -42,9 +42,10 @@ PYTHON_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _PLAIN = {
     '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+'),
-    "'": re.compile(r"(?:[^'\"\\\x00-\x1f]++)*+"),
+    "'": re.compile(r"(?:[^'\\\x00-\x1f]++|\\[\\nrtbf'\"])*+"),
 }
-_PLAIN_PYTHON = re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\nrtbf])*+')
+_PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*+")
+_REQUOTED = re.compile(r"\\(.)|\"", re.DOTALL)
 _BARE_RUN = re.compile(r"[^\s,:\]})(\[{\"'<>#/=;`|]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _PYTHON_NUMBER = re.compile(
@@ -200,9 +201,24 @@ class LiteralReader:
         return self._state == _STRING
 
     @property
-    def streams_string(self) -> bool:
+    def streams(self) -> bool:
         """Whether plain text that comes next is passed on as it is: the short path of a long string."""
-        return self._state == _STRING and self._kind == "string" and not self._suspect and self._quote == '"'
+        return self._state == _STRING and self._kind == "string" and not self._suspect
+
+    @property
+    def requotes(self) -> bool:
+        """Whether the string's quotes are not JSON's, so that those inside change."""
+        return self._quote == "'" or self._dialect == "python"
+
+    @property
+    def quote(self) -> str:
+        """The quote that opened the string."""
+        return self._quote
+
+    @property
+    def plain(self) -> re.Pattern[str]:
+        """The pattern of the text that is passed on as it is inside the string."""
+        return _PLAIN_PYTHON if self._quote == '"' and self._dialect == "python" else _PLAIN[self._quote]
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -556,16 +572,15 @@ class LiteralReader:
         buf = src.buf
         size = len(buf)
         quote = self._quote
-        plain = _PLAIN[quote]
-        if quote == '"' and self._dialect == "python":
-            plain = _PLAIN_PYTHON
+        plain = self.plain
+        requotes = self.requotes
         while True:
             pos = src.pos
             run = plain.match(buf, pos)
             assert run is not None
             end = run.end()
             if end > pos:
-                self._add(buf[pos:end])
+                self._add(requoted(buf[pos:end], quote) if requotes else buf[pos:end])
                 src.pos = pos = end
             if pos == size:
                 return MORE
@@ -590,9 +605,6 @@ class LiteralReader:
             elif char == "\\":
                 if not self._escape(src):
                     return MORE
-            elif char == '"':
-                self._add('\\"')
-                src.pos = pos + 1
             else:
                 if self._dialect == "json" or char in "\n\r":
                     self._once(
@@ -833,6 +845,18 @@ class LiteralReader:
         self.pending = ""
         parts.extend(_CLOSER_OF[f.kind] for f in reversed(self.frames))
         return "".join(parts)
+
+
+def requoted(text: str, quote: str) -> str:
+    """Plain text of a Python string as it stands in a JSON string."""
+    if "\\'" not in text and (quote == '"' or '"' not in text):
+        return text
+    return _REQUOTED.sub(_requote, text)
+
+
+def _requote(found: re.Match[str]) -> str:
+    text = found.group()
+    return '\\"' if text == '"' else "'" if text == "\\'" else text
 
 
 def _decode(body: str) -> str:

@@ -75,6 +75,16 @@ class RawReader:
         self._both = False  # a value's closer and the call's
         self._opener = -1
 
+    @property
+    def passes(self) -> bool:
+        """Whether text without the closer's first character is passed on, but for JSON's escapes."""
+        return self.streams and not self._xml and not self._lead and self._weak < 0 and self._tail
+
+    @property
+    def first(self) -> str:
+        """The first character of what may end the value."""
+        return self._grammar.first
+
     def read(self, src: Source) -> int:
         """Read on: MORE or DONE. The cursor then stands behind the value's closer, or before what ended it."""
         if self._lead:
