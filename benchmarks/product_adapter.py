@@ -36,8 +36,7 @@ class Push:
         self.feed = self.parser.feed
 
     def push(self, delta: str) -> list[tuple[int, int, str]]:
-        events = self.feed(delta)
-        return told(events) if events else []
+        return told(self.feed(delta))
 
     def finish(self) -> list[tuple[int, int, str]]:
         return told(self.parser.finish())

@@ -80,8 +80,20 @@ def unexpected(expect: dict[str, Any], got: Result) -> list[str]:
 
 def unlike(whole: Result, streamed: Result) -> list[str]:
     """Where a streamed result is not the whole one. By `repr`, so that `1` is not `1.0` and NaN is NaN."""
-    pairs = [(field, repr(getattr(whole, field)), repr(getattr(streamed, field))) for field in COMPARED]
-    return [f"{field}: whole {one}, streamed {other}" for field, one, other in pairs if one != other]
+    wrong = []
+    for field in COMPARED:
+        one, other = getattr(whole, field), getattr(streamed, field)
+        if repr(one) != repr(other):
+            wrong.append(f"{field}: only whole {beside(one, other)}, only streamed {beside(other, one)}")
+    return wrong
+
+
+def beside(one: Any, other: Any) -> str:
+    """What the first has and the second has not; in full where only the order differs."""
+    if isinstance(one, str):
+        return repr(one)
+    items = set(map(repr, other))
+    return ", ".join(item for item in map(repr, one) if item not in items) or repr(one)
 
 
 def check_whole(case: Case) -> list[str]:

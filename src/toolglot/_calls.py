@@ -97,8 +97,27 @@ class CallWriter:
     """Turns what the readers find in one block into events; `sink` takes them."""
 
     __slots__ = (
-        "_args_at", "_ident", "_name_span", "_parts", "_pending", "accepted", "begun", "ctx", "format_id", "index",
-        "item_at", "length", "name", "open", "refusals", "refused", "relevant_at", "sink", "start", "tagged", "unknown",
+        "_ident",
+        "_name_span",
+        "_parts",
+        "_pending",
+        "accepted",
+        "args_at",
+        "begun",
+        "ctx",
+        "format_id",
+        "index",
+        "item_at",
+        "length",
+        "name",
+        "open",
+        "refusals",
+        "refused",
+        "relevant_at",
+        "sink",
+        "start",
+        "tagged",
+        "unknown",
     )  # fmt: skip
 
     def __init__(self, ctx: Context, format_id: str, start: int, tagged: bool, sink: list[Event]) -> None:
@@ -121,7 +140,7 @@ class CallWriter:
         self.name: str | None = None
         self._name_span: Span = (at, at)
         self._ident: str | None = None
-        self._args_at = at
+        self.args_at = at
         self._parts: list[str] = []
         self.length = 0
         self.begun = False  # CallBegin is said
@@ -170,7 +189,7 @@ class CallWriter:
             return self._refuse()
         self._ident = ident
         self._name_span = span
-        self._args_at = args_at
+        self.args_at = args_at
         self.open = True
         self.index = ctx.calls
         ctx.calls += 1
@@ -211,15 +230,15 @@ class CallWriter:
             if len(self._parts) > 1024:
                 self._parts = ["".join(self._parts)]
             if self.begun:
-                self.sink.append(ArgumentsDelta(self.index, text, (self._args_at, end)))
-                self._args_at = end
+                self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, end)))
+                self.args_at = end
         return True
 
     def passed(self, text: str, end: int) -> None:
         """Pieces that were said already, on the short path."""
         self._parts.append(text)
         self.length += len(text)
-        self._args_at = end
+        self.args_at = end
 
     def end(self, end: int, ident: str | None = None, args_end: int | None = None, truncated: bool = False) -> None:
         """The call is whole; its own text ends at `end`."""
@@ -234,7 +253,7 @@ class CallWriter:
         )  # fmt: skip
         if not self.begun:
             self._say_begin()
-            self.sink.append(ArgumentsDelta(self.index, text, (self._args_at, end if args_end is None else args_end)))
+            self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, end if args_end is None else args_end)))
         self.sink.append(CallEnd(self.index, call, (self.item_at, end)))
         self.accepted += 1
         self.open = False
@@ -291,8 +310,9 @@ class CallWriter:
     def fail(self, error: tuple[Code, str, int], end: int) -> None:
         """The call cannot be read: its text up to `end` stays, and the block's with it if no call counts."""
         code, message, at = error
-        self.problem(code, message, at, min(at + 1, max(end, at)))
-        self.problem(Code.UNREADABLE, f"The call cannot be read: {message}", self.item_at, end)
+        if code is not Code.UNREADABLE:
+            self.problem(code, message, at, min(at + 1, max(end, at)))
+        self.problem(Code.UNREADABLE, f"The call cannot be read: {message}", min(self.item_at, at), max(end, at))
         if self.begun:
             span = (self.item_at, end)
             self.sink.append(CallAbort(self.index, Code.UNREADABLE, message, span))

@@ -20,6 +20,7 @@ from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
 
 _FENCE = re.compile(r"(?P<run>`{3,})[ \t]*[\w+.-]*[ \t]*\r?\n")
 _FENCE_START = re.compile(r"`{1,2}\Z|`{3,}[ \t]*[\w+.-]{0,40}[ \t]*\r?\Z")
+_NAME = re.compile(r"[^\W\d][\w.-]*")
 _LINE_BLANK = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _CONTROL = re.compile(r"<[|｜/a-z]")
@@ -61,15 +62,16 @@ class Looseness:
 
     def _bare(self, fmt: Compiled, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
         if ctx.tools:
-            for name in ctx.tools:
-                if name.startswith(buf[pos : pos + len(name)]):
+            for tool in ctx.tools:
+                if tool.startswith(buf[pos : pos + len(tool)]):
                     break
             else:
                 return NO
-        fits = item_at(fmt, buf, pos, final)
-        if fits < 0:
-            return NO if fits == WAIT and len(buf) - pos > LOOKAHEAD else fits
-        if ctx.tools and not any(re.match(rf"{re.escape(n)}\s*\(", buf[pos : pos + LOOKAHEAD]) for n in ctx.tools):
+        name = _NAME.match(buf, pos)
+        assert name is not None
+        if name.end() == len(buf):
+            return NO if final or name.end() - pos > LOOKAHEAD else WAIT
+        if buf[name.end()] != "(" or (ctx.tools and name.group() not in ctx.tools):
             return NO
         return fmt
 
@@ -80,7 +82,7 @@ class Looseness:
             return shape if isinstance(shape, int) else (shape, "", pos)
         fence = _FENCE.match(buf, pos)
         if fence is None:
-            return WAIT if not final and _FENCE_START.match(buf, pos) else NO
+            return WAIT if not final and len(buf) - pos < LOOKAHEAD and _FENCE_START.match(buf, pos) else NO
         found = _BLANK.match(buf, fence.end())
         assert found is not None
         if found.end() == len(buf) and not final and found.end() - fence.end() < LOOKAHEAD:

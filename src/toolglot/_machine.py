@@ -16,7 +16,7 @@ from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event
 from ._format import Compiled
-from ._match import NO, WAIT, Markers, token_ahead, token_at
+from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, decode
 from ._schema import coerce as coerce_value
 from ._source import Source
@@ -301,7 +301,7 @@ class ItemReader:
             src.pos = end
             return DONE
         if self._body_done:
-            return self._unclosed(src, src.at, repr(src.buf[start : start + 20]))
+            return self._unclosed(src, src.at, got(src.buf, start, token))
         following = self._fmt.steps[self._step + 1 : self._step + 2]
         if following and following[0].field == "args" and src.buf[start] == "{":
             at = src.base + start
@@ -309,12 +309,12 @@ class ItemReader:
             return DONE
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
-        return self._fail(code, f"Expected {token!r}, got {src.buf[start : start + 20]!r}", where)
+        return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
 
-    def _unclosed(self, src: Source, at: int, got: str) -> int:
+    def _unclosed(self, src: Source, at: int, instead: str) -> int:
         """The arguments are whole: what is missing behind them is no matter (ruling 11)."""
         token = self._fmt.steps[self._step].literal
-        self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the arguments, got {got}", at, at)
+        self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the arguments, got {instead}", at, at)
         self._step = len(self._fmt.steps)
         return DONE
 
@@ -335,9 +335,9 @@ class ItemReader:
             return MORE
         at = src.base + start
         if ended == NO or found is None:
-            got = buf[start : start + 30]
             where = self._writer.item_at if found is None else at
-            return self._fail(Code.INVALID_NAME, f"Expected a tool's name, got {got!r}", where)
+            found_text = repr(found.group()) if found else got(buf, behind)
+            return self._fail(Code.INVALID_NAME, f"Expected a tool's name, got {found_text}", where)
         self._take_name(field, found.group(), at)
         src.pos = stop
         return DONE
@@ -434,8 +434,8 @@ class ItemReader:
             return MORE
         at = src.base + start
         if end == NO:
-            got = src.buf[start : start + 20]
-            return self._fail(Code.INVALID_ARGUMENTS, f"Expected a JSON object as arguments, got {got!r}", at)
+            message = f"Expected a JSON object as arguments, got {got(src.buf, start)}"
+            return self._fail(Code.INVALID_ARGUMENTS, message, at)
         self._begin(src.at)
         self._writer.delta("{}", src.at)
         self._body_done = True
@@ -515,8 +515,7 @@ class ItemReader:
         at = src.base + key_at
         if end == NO or not name or (python and buf.startswith("==", stop)):
             code = Code.POSITIONAL_ARGUMENT if python else Code.EXPECTED_KEY
-            got = buf[key_at : key_at + 20]
-            return self._fail(code, f"Expected a parameter's name, got {got!r}", at)
+            return self._fail(code, f"Expected a parameter's name, got {got(buf, key_at)}", at)
         if (
             not self._params
             and not self._writer.open
@@ -537,8 +536,9 @@ class ItemReader:
         """Something else stands where a parameter or the call's closer was expected."""
         if self._params and self._extra.openers.match(src.buf, start, True):
             return self._cut_at(src)
-        got = src.buf[start : start + 20]
-        return self._fail(Code.UNREADABLE, f"Expected a parameter or the call's end, got {got!r}", src.base + start)
+        tokens = [*self._fmt.param_open[:1], *(s.literal for s in self._fmt.steps[self._step + 1 :]), *self._closes]
+        message = f"Expected a parameter or the call's end, got {got(src.buf, start, *tokens)}"
+        return self._fail(Code.UNREADABLE, message, src.base + start)
 
     def _cut_at(self, src: Source) -> int:
         """Another call opens inside the unfinished one: it ends here (ruling 17)."""
@@ -685,9 +685,7 @@ class ItemReader:
             self._writer.problem(Code.EXPECTED_COMMA, f"Expected {separator!r} between two arguments", at, at, True)
             self._state = "open"
             return DONE
-        return self._fail(
-            Code.EXPECTED_COMMA, f"Expected {separator!r} or ')', got {src.buf[start : start + 20]!r}", at
-        )
+        return self._fail(Code.EXPECTED_COMMA, f"Expected {separator!r} or ')', got {got(src.buf, start)}", at)
 
     # -- the end of the text ----------------------------------------------------------------------------
 
@@ -888,7 +886,7 @@ class BlockReader:
             return MORE
         if end == NO:
             if () not in self._closes:
-                self._unclosed(src, repr(buf[start : start + 20]))
+                self._unclosed(src, got(buf, start))
             return self._end(src)
         return DONE
 
@@ -914,11 +912,11 @@ class BlockReader:
                     waits = True
         return WAIT if waits else NO
 
-    def _unclosed(self, src: Source, got: str) -> None:
+    def _unclosed(self, src: Source, instead: str) -> None:
         if self._closes and (self.writer.accepted or not self.writer.tagged):
             at = src.at
             expected = self._closes[0][-1] if self._closes[0] else "the end"
-            self.writer.problem(Code.UNCLOSED, f"Expected {expected!r} after the calls, got {got}", at, at)
+            self.writer.problem(Code.UNCLOSED, f"Expected {expected!r} after the calls, got {instead}", at, at)
 
     def _after_single(self, src: Source) -> int:
         """Behind a call that stands without its section: a stray closer of the section is markup."""

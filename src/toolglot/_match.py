@@ -45,8 +45,6 @@ def token_at(token: str, text: str, pos: int, final: bool) -> int:
             pos += 2
         else:
             return NO
-    if token.endswith("=") or not token.endswith('"'):
-        return pos
     return pos
 
 
@@ -56,6 +54,23 @@ def token_ahead(token: str, text: str, pos: int, final: bool) -> int:
     if start == len(text):
         return NO if final else WAIT
     return token_at(token, text, start, final)
+
+
+def got(text: str, pos: int, *tokens: str) -> str:
+    """What stands at pos instead of the markers: as much of it as decides that, so that no chunking changes it.
+
+    >>> got("<toll>...", 0, "<tool_call>")
+    "'<toll'"
+    """
+    if pos >= len(text):
+        return "end of text"
+    length = 0
+    for token in tokens:
+        same = 0
+        while same < len(token) and text[pos + same : pos + same + 1] == token[same]:
+            same += 1
+        length = max(length, same)
+    return repr(text[pos : pos + length + 1])
 
 
 class Markers:
@@ -71,12 +86,14 @@ class Markers:
         self._first = "".join(sorted({m[0] for m in self.markers}))
         self.longest = max(map(len, self.markers), default=0)
 
-    def find(self, text: str, pos: int) -> re.Match[str] | None:
-        """The next marker from pos on."""
-        for char in self._first:
-            if char in text:
-                return self._pattern.search(text, pos)
-        return None
+    def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None:
+        """The next marker that stands from pos on and before end."""
+        return self._pattern.search(text, pos, len(text) if end is None else end)
+
+    def at(self, text: str, pos: int) -> int:
+        """The end of the marker that stands at pos; pos if there is none."""
+        found = self._pattern.match(text, pos)
+        return found.end() if found else pos
 
     def held(self, text: str, pos: int) -> int:
         """Where the tail begins that may still become a marker; the text's end if there is none."""

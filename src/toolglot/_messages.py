@@ -12,7 +12,7 @@ from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import Event, Reasoning, Text
 from ._format import Messages
-from ._match import Markers
+from ._match import Markers, got
 from ._source import Source
 from ._values._literal import DONE, FAIL, MORE, LiteralReader
 from ._values._raw import blank_end
@@ -163,10 +163,10 @@ class MessageReader:
             return MORE
         assert self._tool is not None
         if not ends:
-            got = src.buf[start : start + 20]
+            instead = got(src.buf, start)
             writer = self.writer
             if writer.offered(self._tool):
-                writer.fail((Code.INVALID_ARGUMENTS, f"Expected a JSON object as arguments, got {got!r}", at), src.at)
+                writer.fail((Code.INVALID_ARGUMENTS, f"Expected a JSON object as arguments, got {instead}", at), src.at)
             else:
                 writer.begin(self._tool, None, self._name_span, at)
             return FAIL

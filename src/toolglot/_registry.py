@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 
 from ._errors import ToolglotError
@@ -56,6 +55,8 @@ def get_format(name: str) -> AnyFormat:
     """
     found = _ALIASES.get(_key(name))
     if found is None:
+        import difflib
+
         near = difflib.get_close_matches(_key(name), _ALIASES, n=3, cutoff=0.5)
         hint = f": the nearest are {', '.join(near)}" if near else f": there are {', '.join(_FORMATS)}"
         raise ToolglotError(f"no format is named {name!r}{hint}")

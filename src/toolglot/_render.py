@@ -152,6 +152,7 @@ def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
     tools = {name: _schema_of([i for i in items if i[0] == name]) for name, _, _, _ in items}
     result = parse(text, tools, format=fmt)
     read = [(c.name, c.arguments) for c in result.calls]
+    why = f" ({result.problems[0].message})" if result.problems else ""
     for index, (name, arguments, _, _) in enumerate(items):
         got = read[index] if index < len(read) else None
         if got is None or got[0] != name:
@@ -161,12 +162,12 @@ def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
         for key, value in arguments.items():
             if key not in got[1] or not _same(got[1][key], value):
                 raise ToolglotError(
-                    f"call {index} {name!r}, argument {key!r}: format {fmt.id!r} cannot carry {str(value)!r:.60}"
+                    f"call {index} {name!r}, argument {key!r}: format {fmt.id!r} cannot carry {str(value)!r:.60}{why}"
                 )
         if got[1].keys() != arguments.keys():
-            raise ToolglotError(f"call {index} {name!r}: format {fmt.id!r} cannot carry these arguments")
+            raise ToolglotError(f"call {index} {name!r}: format {fmt.id!r} cannot carry these arguments{why}")
     if len(read) != len(items) or result.content.strip():
-        raise ToolglotError(f"format {fmt.id!r} cannot carry these calls: they read back as {len(read)}")
+        raise ToolglotError(f"format {fmt.id!r} cannot carry these calls: they read back as {len(read)}{why}")
 
 
 def _schema_of(items: list[Item]) -> dict[str, Any]:

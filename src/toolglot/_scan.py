@@ -25,7 +25,7 @@ from ._match import WAIT, Markers
 from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
-from ._values._literal import DONE, FAIL, MORE, LiteralReader
+from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
 from ._values._raw import RawReader
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
@@ -265,7 +265,7 @@ class Scanner:
             return None
         writer = reader.writer
         src = self.src
-        if not writer.begun or len(src.buf) - src.pos > 5:
+        if not writer.begun or writer.args_at != src.at or len(src.buf) - src.pos > 5:
             return None
         target = reader.streaming
         if target is None or (isinstance(target, RawReader) and target.first in src.buf[src.pos :]):
@@ -358,12 +358,12 @@ class Scanner:
         if pos == size:
             return MORE
         markers = self.grammar.markers if self.won in (None, "tagged") else self.grammar.ends
-        found = markers.find(buf, pos)
-        end = found.start() if found else size
-        stop = buf.find("\n", pos, end) + 1 if looks or self.queue is not None else 0
+        stop = buf.find("\n", pos) + 1 if looks or self.queue is not None else 0
         if self.queue is not None:
             limit = self.queue_start + self.ctx.limits["held"] - src.base
             stop = min(stop or limit, limit)
+        found = markers.find(buf, pos, stop if 0 < stop < size else size)
+        end = found.start() if found else size
         if stop and (stop < end or (stop == end and found is None)):
             self._say_text(stop)
             return DONE
@@ -412,20 +412,16 @@ class Scanner:
         src = self.src
         pos = found.end()
         while pos < len(src.buf):
-            char = src.buf[pos]
-            end = self.grammar.ends.find(src.buf, pos) if char in "<[" else None
-            if end is not None and end.start() == pos:
-                pos = end.end()
-            elif char.isspace():
-                pos += 1
-            else:
+            end = self.grammar.ends.at(src.buf, pos)
+            if end == pos and not src.buf[pos].isspace():
                 break
-        if pos < len(src.buf) and not (not src.final and self.grammar.ends.match(src.buf, pos, False) < 0):
-            self._say_text(found.end())
-            return DONE
-        if not src.final and pos - src.pos < 4096:
+            pos = max(end, pos + 1)
+        short = not src.final and pos - src.pos < LOOKAHEAD
+        if short and (pos == len(src.buf) or self.grammar.ends.match(src.buf, pos, False) < 0):
             return MORE
-        src.pos = found.end()
+        if pos < len(src.buf) or not src.final:
+            self._say_text(pos)
+        src.pos = pos
         return DONE
 
     # -- reasoning -------------------------------------------------------------------------------------
@@ -620,18 +616,17 @@ class Scanner:
         waiting = [r for r in alive if r.status == MORE and not r.begun]
         if not last and waiting and (begun or len(alive) > 1):
             return MORE
-        winner = next(iter([*begun, *alive]), None)
-        racers, self.racers = self.racers, []
-        if winner is None:
-            self.sink += [e for e in racers[0].sink if isinstance(e, Problem)]
-            self._prose_marker()
-            return DONE
+        # Where all fail, the one that came furthest would have been alone before: it fails for all.
+        winner = next(iter([*begun, *alive]), None) or max(self.racers, key=lambda r: r.src.at)
+        self.racers = []
         self.src = winner.src
         self.reader = winner.reader
         self._adopt(winner)
         self._look_begun(winner.reader)
         if winner.status == DONE:
             self._close_block(winner.reader)
+        elif winner.status == FAIL:
+            self._fail_block(winner.reader, rest=last)
         return DONE
 
     def _adopt(self, racer: Racer) -> None:
@@ -641,10 +636,6 @@ class Scanner:
             return
         self.sink += racer.sink
         reader.writer.sink = self.sink
-
-    def _prose_marker(self) -> None:
-        """No format reads what stands behind the opener: it is prose."""
-        self._text_after_failure(self.src.at, self.src.pos + self.mark_end)
 
     def _block(self, reader: Reader) -> int:
         status = reader.read(self.src)
@@ -702,15 +693,6 @@ class Scanner:
         else:
             self._append_text(text)
             self.quoting.note(text.text)
-
-    def _text_after_failure(self, start: int, end: int) -> None:
-        self.quoting.line_start = False
-        if self.back_to_thought:
-            self.back_to_thought = False
-            self._say_thought(end)
-        else:
-            self._say_text(end)
-            self.quoting.line_start = False
 
     # -- calls without markers --------------------------------------------------------------------------------
 

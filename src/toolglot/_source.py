@@ -35,14 +35,18 @@ class Source:
 
     def unread(self, text: str) -> None:
         """Put text that was consumed right before the cursor back in front of it."""
+        if len(text) <= self.pos:  # the buffer still holds it
+            self.pos -= len(text)
+            return
         self.base += self.pos - len(text)
         self.buf = text + self.buf[self.pos :]
         self.pos = 0
 
-    def fork(self, back: int = 0) -> Source:
-        """A second cursor over the same unread text, for a reader that races on it; `back` code points earlier."""
-        start = self.pos - back
-        return Source(self.buf[start:], self.base + start, self.final)
+    def fork(self) -> Source:
+        """A second cursor over the same unread text, for a reader that races on it."""
+        other = Source(self.buf, self.base, self.final)
+        other.pos = self.pos
+        return other
 
     @property
     def at(self) -> int:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolglot import formats
+from toolglot import Event, Parser, Result, formats, parse
 from toolglot.cli import main
 
 CALL = '<tool_call>\n{"name": "search", "arguments": {"q": "東京", "n": 2}}\n</tool_call>'
@@ -497,9 +497,36 @@ def test_check_reads_a_file_of_formats(run: Any, file: Any) -> None:
 
 def test_check_shows_what_fails_and_what_is_skipped(run: Any, file: Any) -> None:
     ran = run("check", file("mine.py", RAW_FORMAT))
-    assert "raw_cli_test: " in ran.out
-    assert "skipped" in ran.out or "FAILED" in ran.out
-    assert ran.code == (1 if "FAILED" in ran.out else 0)
+    assert ran.code == 1
+    assert "raw_cli_test: FAILED" in ran.out
+    assert "FAILED round trip: one call" in ran.out
+    assert "skipped line breaks: " in ran.out
+
+
+def test_check_finds_a_reader_that_loses_a_character_at_a_split(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Parser):
+        def feed(self, text: str) -> list[Event]:
+            return super().feed(text.removeprefix("s"))
+
+    monkeypatch.setattr("toolglot._cli_check.Parser", Broken)
+    ran = run("check", "hermes")
+    assert ran.code == 1
+    assert "FAILED chunking: one call, one character at a time" in ran.out
+    failure = ran.out.split("FAILED chunking")[1]
+    assert "    text      '<tool_call>" in failure
+    assert "    expected  " in failure and "    got       " in failure
+
+
+def test_check_finds_a_reader_that_gives_other_arguments(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str, *more: Any, **options: Any) -> Result:
+        return parse(text.replace("Oslo", "Rome"), *more, **options)
+
+    monkeypatch.setattr("toolglot._cli_check.parse", broken)
+    ran = run("check", "hermes")
+    assert ran.code == 1
+    assert "FAILED round trip: one call" in ran.out
+    assert "expected  get_weather({'city': 'Oslo'})" in ran.out
+    assert "got       get_weather({'city': 'Rome'})" in ran.out
 
 
 @pytest.mark.parametrize(

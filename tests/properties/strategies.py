@@ -241,10 +241,11 @@ class Asked:
     tools: list[Json]
     calls: list[Json]
 
-    def parameter(self, tool: str, key: str) -> Json:
-        """The schema of a tool's parameter; `{}` where it is not declared."""
+    def parameter(self, tool: str, key: str) -> Json | None:
+        """The schema of a tool's parameter; None where it is not declared."""
         found = next(t["function"]["parameters"]["properties"] for t in self.tools if t["function"]["name"] == tool)
-        return dict(found.get(key, {}))
+        schema: Json | None = found.get(key)
+        return schema
 
 
 @st.composite
@@ -344,7 +345,7 @@ def rendered(format: Any) -> tuple[str, ...]:
 @functools.cache
 def _pieces(format: Any) -> st.SearchStrategy[str]:
     named = [f for f in (*formats(), *INVENTED) if format in ("auto", f)]
-    own = [text for f in named for text in rendered(f)]
+    own = [text for f in named for text in rendered(f)] or list(PROSE)
     others = [text for f in formats() for text in rendered(f)[:3]]
     return st.one_of(
         st.sampled_from(own),

@@ -125,7 +125,7 @@ def round_trip(written: Any, read: Any) -> None:
 
     @given(asked=asked())
     def law(asked: Asked) -> None:
-        assume(asked.calls and not has_open_string(written, asked))
+        assume(asked.calls and not is_open(written, asked))
         tally.tried += 1
         try:
             text = render(asked.calls, format=written)
@@ -145,15 +145,22 @@ def round_trip(written: Any, read: Any) -> None:
 UNQUOTED = re.compile(r"\{value:(raw|xml)\}")
 
 
-def has_open_string(format: Any, asked: Asked) -> bool:
-    """Whether a string stands without quotes under a schema that also allows what it looks like (ruling 18)."""
+def is_open(format: Any, asked: Asked) -> bool:
+    """Whether values stand without quotes and the tool's schema does not say what they are.
+
+    A string under a schema that also allows what it looks like is read as that (ruling 18), and the closer before a
+    key that the tool does not declare belongs to the value (ruling 16).
+    """
     if not UNQUOTED.search(getattr(format, "param", "")):
         return False
-    return any(
-        isinstance(value, str) and asked.parameter(call["name"], key).get("type") != "string" and looks_typed(value)
-        for call in asked.calls
-        for key, value in call["arguments"].items()
-    )
+    for call in asked.calls:
+        for at, (key, value) in enumerate(call["arguments"].items()):
+            schema = asked.parameter(call["name"], key)
+            if at and schema is None:
+                return True
+            if isinstance(value, str) and (schema or {}).get("type") != "string" and looks_typed(value):
+                return True
+    return False
 
 
 def looks_typed(text: str) -> bool:

@@ -273,7 +273,7 @@ class LiteralReader:
             return self._open_string(src, char, at)
         if char in _CLOSERS and state in (_FIRST_VALUE, _NEXT_VALUE):
             if state == _NEXT_VALUE:
-                self._trailing_comma(at)
+                self._trailing_comma(char)
             return self._close(src, char, at)
         if char == "," and state in (_FIRST_VALUE, _NEXT_VALUE):
             return self._fail(Code.EXPECTED_VALUE, "Expected a value, got a comma", at)
@@ -369,15 +369,15 @@ class LiteralReader:
         self._state = state
         return DONE
 
-    def _trailing_comma(self, at: int) -> None:
-        self._say(Code.TRAILING_COMMA, "A comma stands before the closing bracket", self._where, self._where + 1)
+    def _trailing_comma(self, char: str) -> None:
+        self._say(Code.TRAILING_COMMA, f"Expected a member after ',', got {char!r}", self._where, self._where + 1)
         self.pending = ""
 
     def _key(self, src: Source, char: str) -> int:
         at = src.base + src.pos
         if char in _CLOSERS:
             if self._state == _NEXT_KEY:
-                self._trailing_comma(at)
+                self._trailing_comma(char)
             return self._close(src, char, at)
         if char == '"' or char == "'":
             if char == "'" and self._dialect == "json":

@@ -7,7 +7,6 @@ ends, or the limit of held text is reached. Each code point is visited a bounded
 
 from __future__ import annotations
 
-import html
 import re
 from json.encoder import encode_basestring
 from typing import Protocol
@@ -243,7 +242,18 @@ def decode_entities(text: str) -> str:
     >>> decode_entities("a &lt; b &nbsp;")
     'a < b &nbsp;'
     """
-    return _ENTITY.sub(lambda m: html.unescape(m.group()), text) if "&" in text else text
+    return _ENTITY.sub(_entity, text) if "&" in text else text
+
+
+_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+
+
+def _entity(found: re.Match[str]) -> str:
+    name = found.group()[1:-1]
+    if name in _ENTITIES:
+        return _ENTITIES[name]
+    point = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    return chr(point) if 0 < point < 0x110000 and not 0xD800 <= point < 0xE000 else found.group()
 
 
 def encode_entities(text: str) -> str:

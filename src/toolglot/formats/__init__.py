@@ -10,6 +10,6 @@ ORDER = (
     "lfm2",
     "xml_invoke",
     "harmony",
-    "llama3",
     "plain",
+    "llama3",
 )
