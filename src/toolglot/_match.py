@@ -60,7 +60,7 @@ def got(text: str, pos: int, *tokens: str) -> str:
     """What stands at pos instead of the markers: as much of it as decides that, so that no chunking changes it.
 
     >>> got("<toll>...", 0, "<tool_call>")
-    "'<toll'"
+    "'<tol'"
     """
     if pos >= len(text):
         return "end of text"

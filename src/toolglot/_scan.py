@@ -57,9 +57,11 @@ class Grammar:
         self.thoughts: list[Block] = []
         self.loose = Looseness()
         self.ends_on_call = False
+        self.leads: list[tuple[str, Messages]] = []  # how a header goes on that the prompt opened
         ends: list[str] = []
         for fmt in formats:
             if isinstance(fmt, Messages):
+                self.leads.append((fmt.recipient.partition("{name}")[0], fmt))
                 for start in fmt.starts:
                     self._role(start).opens.append((fmt, start))
                 ends += fmt.ends
@@ -237,6 +239,7 @@ class Scanner:
         self.thought_closers = grammar.closers
         self.back_to_thought = False
         self.mark_end = 0
+        self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
         if start_in == "reasoning":
             self.thinking = True
         elif start_in == "detect":
@@ -348,6 +351,10 @@ class Scanner:
         if self.queue is not None and src.at >= self.queue_start + self.ctx.limits["held"]:
             self.won = self.queue_tier
             self._release_queue()
+        if self.fresh and src.at == 0:
+            status = self._header_first()
+            if status != FAIL:
+                return status
         looks = self._looks_loose()
         if looks and self.quoting.line_start:
             status = self._candidate()
@@ -372,6 +379,20 @@ class Scanner:
             return MORE
         self._say_text(end)
         return self._marker(found)
+
+    def _header_first(self) -> int:
+        """The prompt may have opened a message's header: MORE, DONE (the reply goes on in it) or FAIL."""
+        src = self.src
+        text = src.buf[src.pos :].lstrip()
+        for lead, fmt in self.grammar.leads:
+            if text.startswith(lead):
+                self.fresh = False
+                self.mark_end = 0
+                self.reader = MessageReader(fmt, self.ctx, 0, self.sink)
+                return DONE
+            if lead.startswith(text) and not src.final and len(src.buf) < LOOKAHEAD:
+                return MORE
+        return FAIL
 
     def _looks_loose(self) -> bool:
         """Whether a call without markers counts here."""

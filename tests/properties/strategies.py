@@ -344,7 +344,7 @@ def rendered(format: Any) -> tuple[str, ...]:
 
 @functools.cache
 def _pieces(format: Any) -> st.SearchStrategy[str]:
-    named = [f for f in (*formats(), *INVENTED) if format in ("auto", f)]
+    named = formats() if format == "auto" else [format]
     own = [text for f in named for text in rendered(f)] or list(PROSE)
     others = [text for f in formats() for text in rendered(f)[:3]]
     return st.one_of(
