@@ -218,21 +218,33 @@ class CallWriter:
         assert self.name is not None
         self.sink.append(CallBegin(self.index, self.name, self._ident, self._name_span))
 
-    def delta(self, text: str, end: int) -> bool:
-        """The next piece of the arguments, read up to `end`; False past the limit."""
-        if not self.open:
-            return True
-        if text:
-            self._parts.append(text)
-            self.length += len(text)
-            if self.length > self.ctx.limits["arguments"]:
-                return False
-            if len(self._parts) > 1024:
-                self._parts = ["".join(self._parts)]
-            if self.begun:
-                self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, end)))
-                self.args_at = end
-        return True
+    def delta(self, text: str, end: int) -> None:
+        """The next piece of the arguments, read up to `end`. Past the limit the call is refused."""
+        if not self.open or not text:
+            return
+        room = self.ctx.limits["arguments"] - self.length
+        piece = text if len(text) <= room else text[:room]
+        self._parts.append(piece)
+        self.length += len(piece)
+        if len(self._parts) > 1024:
+            self._parts = ["".join(self._parts)]
+        if self.begun and piece:
+            self.sink.append(ArgumentsDelta(self.index, piece, (self.args_at, end)))
+            self.args_at = end
+        if len(text) > room:
+            self._over()
+
+    def _over(self) -> None:
+        limit = self.ctx.limits["arguments"]
+        message = f"The arguments of {self.name!r} are longer than {limit}"
+        self.problem(Code.LIMIT, message, *self._name_span)
+        if self.begun:
+            self.sink.append(CallAbort(self.index, Code.LIMIT, message, self._name_span))
+        else:
+            self.ctx.calls -= 1
+        self.open = self.begun = False
+        self._parts = []
+        self._refuse()
 
     def passed(self, text: str, end: int) -> None:
         """Pieces that were said already, on the short path."""

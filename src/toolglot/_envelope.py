@@ -102,8 +102,8 @@ class Envelope(LiteralReader):
 
     def flush(self, end: int) -> None:
         """Say what has been read so far."""
-        if self._live and self.out and not self._writer.delta(self.take(), end):
-            self.error = (Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", end)
+        if self._live and self.out:
+            self._writer.delta(self.take(), end)
         if self.problems:
             self._say_problems()
 
@@ -220,8 +220,7 @@ class Envelope(LiteralReader):
             call = self._call
             assert call is not None
             if self._live:
-                if not self._writer.delta(self.take(), end):
-                    self.error = (Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", end)
+                self._writer.delta(self.take(), end)
                 self._live = self.writing = False
                 self.watch = True
                 self.floor = 0
@@ -348,8 +347,7 @@ class Envelope(LiteralReader):
         else:
             message = "The call has no arguments key: taken as {}"
             writer.problem(Code.UNRECOGNIZED, message, call.at, call.at + 1, True)
-        if not writer.delta(text, stop):
-            return Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}"
+        writer.delta(text, stop)
         writer.end(end, call.id, args_end=stop)
         return None
 

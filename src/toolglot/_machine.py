@@ -420,8 +420,8 @@ class ItemReader:
             return FAIL
         if self._string:
             return self._string_args(src, literal) if status == DONE else MORE
-        if literal.out and not writer.delta(literal.take(), src.at):
-            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if literal.out:
+            writer.delta(literal.take(), src.at)
         if status == DONE:
             self._body_done = True
         return status
@@ -594,8 +594,8 @@ class ItemReader:
         if status == FAIL:
             self.error = literal.error
             return FAIL
-        if literal.out and not writer.delta(literal.take(), src.at):
-            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if literal.out:
+            writer.delta(literal.take(), src.at)
         if status == DONE:
             self._literal = None
             self._ended()
@@ -613,8 +613,8 @@ class ItemReader:
         if raw is None:
             raw = self._raw = self._open_raw(src)
         status = raw.read(src)
-        if raw.out and not writer.delta(raw.take(), src.at):
-            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if raw.out:
+            writer.delta(raw.take(), src.at)
         if status == DONE:
             return self._raw_done(src, raw)
         return status
@@ -636,8 +636,8 @@ class ItemReader:
         return raw
 
     def _raw_done(self, src: Source, raw: RawReader) -> int:
-        if not raw.streams and not self._typed(raw, src.at):
-            return self._fail(Code.LIMIT, f"The arguments are longer than {self._ctx.limits['arguments']}", src.at)
+        if not raw.streams:
+            self._typed(raw, src.at)
         if raw.unclosed:
             message = f"Expected the closer of parameter {self._key!r}, got what follows it"
             self._writer.problem(Code.UNCLOSED, message, raw.end, raw.end)
@@ -645,7 +645,7 @@ class ItemReader:
         self._ended()
         return DONE
 
-    def _typed(self, raw: RawReader, end: int) -> bool:
+    def _typed(self, raw: RawReader, end: int) -> None:
         """A value's text is whole: its type is decided."""
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
@@ -655,7 +655,7 @@ class ItemReader:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
             self._writer.problem(code, message, self._key_at, max(raw.end, self._key_at))
-        return self._writer.delta(self._prefix() + json_text, end)
+        self._writer.delta(self._prefix() + json_text, end)
 
     def _after_value(self, src: Source) -> int:
         """Behind a value: the rest of the parameter's closer, and a separator."""

@@ -148,9 +148,8 @@ class MessageReader:
             assert literal.error is not None
             writer.fail(literal.error, src.at)
             return FAIL
-        if literal.out and not writer.delta(literal.take(), src.at):
-            writer.fail((Code.LIMIT, "The arguments are too long", src.at), src.at)
-            return FAIL
+        if literal.out:
+            writer.delta(literal.take(), src.at)
         return self._end(src) if status == DONE else MORE
 
     def _whole(self, literal: LiteralReader) -> bool:

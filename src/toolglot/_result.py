@@ -186,10 +186,14 @@ class Collector:
             reasoning="".join(self.reasoning),
             calls=list(self.calls),
             incomplete=list(self.incomplete),
-            problems=list(self.problems),
+            problems=sorted(self.problems, key=_place),
             format=self.format,
             _marks=list(self.marks),
         )
+
+
+def _place(problem: Problem) -> tuple[Span, str]:
+    return problem.span, problem.code
 
 
 def collect(events: Iterable[Event], text: str) -> Result:

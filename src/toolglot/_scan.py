@@ -249,9 +249,10 @@ class Scanner:
 
     def feed(self, text: str) -> None:
         """Read a chunk."""
-        self.src.push(text)
         for racer in self.racers:
             racer.src.push(text)
+        if not self.racers:
+            self.src.push(text)
         self._run()
 
     def hot(self, collector: Collector) -> Hot | None:
@@ -259,10 +260,10 @@ class Scanner:
         reader: Reader | None = self.reader
         if reader is None:
             loose = self.loose
-            if loose is None or self.loose_said < len(loose.sink):
+            if loose is None or not self._lives(loose) or self.loose_said < len(loose.sink):
                 return None
             reader = loose.block
-            if reader is None or self._waits_for_higher or self.ctx.block == "all-or-nothing":
+            if reader is None:
                 return None
         elif reader.writer.sink is not self.out:
             return None
@@ -365,7 +366,9 @@ class Scanner:
         if pos == size:
             return MORE
         markers = self.grammar.markers if self.won in (None, "tagged") else self.grammar.ends
-        stop = buf.find("\n", pos) + 1 if looks or self.queue is not None else 0
+        # Line by line where the next line may hold a call without markers.
+        lines = self.grammar.loose and self.won != "tagged"
+        stop = buf.find("\n", pos) + 1 if lines or self.queue is not None else 0
         if self.queue is not None:
             limit = self.queue_start + self.ctx.limits["held"] - src.base
             stop = min(stop or limit, limit)
@@ -634,10 +637,9 @@ class Scanner:
                     racer.status = racer.reader.finish(racer.src)
         alive = [r for r in self.racers if r.status != FAIL]
         begun = [r for r in alive if r.begun]
-        waiting = [r for r in alive if r.status == MORE and not r.begun]
-        if not last and waiting and (begun or len(alive) > 1):
+        if not last and any(r.status == MORE and not r.begun for r in alive):
             return MORE
-        # Where all fail, the one that came furthest would have been alone before: it fails for all.
+        # Where all fail, the one that came furthest fails for all.
         winner = next(iter([*begun, *alive]), None) or max(self.racers, key=lambda r: r.src.at)
         self.racers = []
         self.src = winner.src
@@ -745,22 +747,13 @@ class Scanner:
         self.loose_said = 0
         return DONE
 
-    @property
-    def _waits_for_higher(self) -> bool:
-        """Whether a call of a higher tier could still win."""
-        assert self.loose is not None
-        if self.won is not None:
-            return False
-        tiers = {f.tier for f in self.grammar.formats}
-        return any(t in tiers for t in _TIERS[: _TIERS.index(self.loose.tier)])
-
     def _loose(self, loose: LooseReader) -> int:
         status = loose.read(self.src)
         if self._came_late(loose):
             self._let_go(loose)
             return DONE
         if status == MORE:
-            if not self._waits_for_higher and self.ctx.block != "all-or-nothing":
+            if self._lives(loose):
                 self._say_loose(loose)
             return MORE
         self._end_loose(loose, status)
@@ -772,13 +765,10 @@ class Scanner:
         return self.src.at > last and not 0 <= loose.relevant_at <= last
 
     def _say_loose(self, loose: LooseReader) -> None:
-        """Events up to the end of the first call go out live; the place behind it is not known yet."""
-        while self.loose_said < len(loose.sink):
-            event = loose.sink[self.loose_said]
-            if isinstance(event, CallEnd):
-                return
-            self.sink.append(event)
-            self.loose_said += 1
+        """The first call goes out live up to its end; the place behind it is not known yet."""
+        live, _ = _live_part(loose.sink)
+        self.sink += live[self.loose_said :]
+        self.loose_said = len(live)
 
     def _let_go(self, loose: LooseReader) -> None:
         """No offered name came up in time: the text is data, and so is what it nests."""
@@ -802,23 +792,23 @@ class Scanner:
         if status == DONE and loose.accepted and not (self.ctx.block == "all-or-nothing" and self._refused(loose)):
             self._keep_loose(loose)
             return
-        said = loose.sink[: self.loose_said]
-        begun = [e for e in said if isinstance(e, CallBegin)]
-        ended = {e.index for e in said if isinstance(e, CallAbort | CallEnd)}
-        count = sum(isinstance(e, CallBegin) for e in loose.sink) if self.ctx.arguments == "live" else loose.accepted
-        problems = (
-            [e for e in loose.sink[self.loose_said :] if isinstance(e, Problem)]
-            if status == FAIL and not loose.accepted
-            else []
-        )
-        for event in begun:
-            if event.index not in ended:
-                code = Code.UNREADABLE
-                message = "The text is no call after all: other text stands on its line"
-                self.sink.append(CallAbort(event.index, code, message, (loose.start, src.at)))
-        self.ctx.calls -= count - len(begun)
+        begun = _begun(loose.sink) if self.ctx.arguments == "live" else loose.accepted
+        live, rest = _live_part(loose.sink)
+        problems = [e for e in rest if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
+        said = 0
+        if live and self._lives(loose):
+            self.sink += live[self.loose_said :]
+            said = 1
+            index = live[0].index if isinstance(live[0], CallBegin) else 0
+            message = "The text is no call after all: other text stands on its line"
+            self.sink.append(CallAbort(index, Code.UNREADABLE, message, (loose.start, src.at)))
+        self.ctx.calls -= begun - said
         self.sink += problems
         self._again_as_text(loose)
+
+    def _lives(self, loose: LooseReader) -> bool:
+        """Whether the calls of the place go out as they come."""
+        return not self._waits(loose.tier) and self.ctx.block != "all-or-nothing"
 
     def _refused(self, loose: LooseReader) -> bool:
         return any(isinstance(e, Problem) and e.code in (Code.UNKNOWN_TOOL, Code.UNREADABLE) for e in loose.sink)
@@ -835,7 +825,8 @@ class Scanner:
         src = self.src
         self.quoting.line_start = False
         if not self._waits(loose.tier):
-            self.sink += loose.sink[self.loose_said :]
+            live, rest = _live_part(loose.sink)
+            self.sink += live[self.loose_said :] + rest
             self.won = self.won or loose.tier
             return
         candidate = Candidate(loose.tier, loose.sink, loose.start, src.at)
@@ -897,6 +888,15 @@ class Scanner:
             else:
                 self.sink.append(event)
         self.won = self.won or self.queue_tier
+
+
+def _live_part(events: list[Event]) -> tuple[list[Event], list[Event]]:
+    """The first call's begin and arguments, and everything else."""
+    ends = (i for i, e in enumerate(events) if isinstance(e, CallEnd | CallAbort | Text))
+    end = next(ends, len(events))
+    live: list[Event] = [e for e in events[:end] if isinstance(e, CallBegin | ArgumentsDelta)]
+    rest = [e for e in events[:end] if not isinstance(e, CallBegin | ArgumentsDelta)]
+    return live, rest + events[end:]
 
 
 def _begun(events: list[Event]) -> int:

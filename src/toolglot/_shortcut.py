@@ -212,6 +212,7 @@ def _made(fmt: Format) -> Shortcut | None:
     if fmt.tier != "tagged" or not isinstance(fmt.call, str):
         return None
     compiled = Compiled.of(fmt)
-    if compiled.body.field == "params" or compiled.alternates:
+    headers = sum(s.field in ("name", "id") for s in compiled.steps)
+    if compiled.body.field == "params" or compiled.alternates or headers > 1:
         return None
     return Shortcut(fmt, compiled)

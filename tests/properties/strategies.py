@@ -278,7 +278,8 @@ TOOLS = (
     openai_tool("save_note", {"text": {"type": "string"}, "n": {"type": "integer"}, "on": {"type": "boolean"}}),
     openai_tool("geo.find", {"city": {"type": "string"}, "at": {"type": "object"}, "value": {}}),
 )
-TOOL_SETS: tuple[Any, ...] = (TOOLS, TOOLS[:1], (), ("ping", "save_note"))
+# By name, so that a failing example is short.
+TOOL_SETS: dict[str, Any] = {"all": TOOLS, "ping": TOOLS[:1], "names": ("ping", "save_note"), "none": ()}
 
 CALLS: tuple[Json, ...] = (
     {"name": "ping", "arguments": {}},
