@@ -518,7 +518,8 @@ class Scanner:
         if found is None:
             return MORE
         text = "".join(hold.pieces)
-        self.sink.append(Reasoning(text, (hold.start, src.at)))
+        if text:
+            self.sink.append(Reasoning(text, (hold.start, src.at)))
         src.pos = found.end()
         self.hold = None
         self.thinking = False
@@ -683,14 +684,15 @@ class Scanner:
             self.src.pos = max(self.src.pos, min(len(self.src.buf), reader.start - self.src.base + self.mark_end))
             self._fail_block(reader, rest=True)
 
-    def _close_block(self, reader: Reader) -> None:
-        """The block is over: its events join the others."""
+    def _close_block(self, reader: Reader) -> bool:
+        """The block is over: its events join the others. True if all of it was refused, and is text."""
         writer = reader.writer
         self.reader = None
         self.ctx.calls = writer.ctx.calls
         if writer.accepted:
             self.won = "tagged"
-        if self.ctx.block == "all-or-nothing" and writer.refusals:
+        refused = self.ctx.block == "all-or-nothing" and writer.refusals > 0
+        if refused:
             begun = sum(isinstance(e, CallBegin) for e in writer.sink)
             self.ctx.calls -= begun if writer.ctx.arguments == "live" else writer.accepted
             text = self.ctx.text(reader.start, self.src.at)
@@ -701,6 +703,7 @@ class Scanner:
         self.thinking = self.back_to_thought
         self.back_to_thought = False
         self.quoting.line_start = False
+        return refused
 
     def _fail_block(self, reader: Reader, rest: bool = False) -> None:
         src = self.src
@@ -709,8 +712,11 @@ class Scanner:
             src.pos = len(src.buf)
         elif src.at < reader.start + self.mark_end:
             src.pos = reader.start - src.base + self.mark_end
-        self._close_block(reader)
+        if self._close_block(reader):
+            return
         text = self.ctx.text(start, src.at)
+        if not text.text:
+            return
         if self.thinking:
             self.sink.append(Reasoning(text.text, text.span))
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import random
 import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,11 @@ def all_fragments() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*all_markers(), *cut]))
 
 
+def pick(items: Sequence[str]) -> st.SearchStrategy[str]:
+    """One of many texts, earlier ones preferred. (`sampled_from` would print them all in its representation.)"""
+    return st.integers(0, len(items) - 1).map(lambda at: items[at])
+
+
 # Values.
 
 LOOKALIKES = ("5", "-0.50", "1e5", "true", "True", "null", "None", "[]", "{}", '"q"', "'q'", '{"a": 1}', "[1, 2]")
@@ -171,12 +177,25 @@ TROUBLE = (
 @functools.cache
 def strings() -> st.SearchStrategy[str]:
     """Strings made of trouble, of markers, of look-alikes, or of any characters."""
-    pieces = st.sampled_from((*TROUBLE, *all_fragments()))
-    return st.one_of(
-        st.lists(pieces, max_size=4).map("".join),
-        st.sampled_from(("", *LOOKALIKES)),
-        st.text(max_size=12),
-    )
+    pieces = pick((*TROUBLE, *all_fragments()))
+    stitched = st.lists(pieces, min_size=1, max_size=5).map("".join)
+    return st.one_of(stitched, st.sampled_from(("", *LOOKALIKES)), st.text(min_size=1, max_size=12), stitched)
+
+
+def hostile_text(chance: random.Random) -> str:
+    """A string of one to six pieces of trouble and markers."""
+    return "".join(chance.choices((*TROUBLE, *all_fragments(), *LOOKALIKES), k=chance.randint(1, 6)))
+
+
+def spiced(value: Any, chance: random.Random) -> Any:
+    """The value with most of its strings made hostile; keys stay."""
+    if isinstance(value, str):
+        return hostile_text(chance) if chance.random() < 0.7 else value
+    if isinstance(value, list):
+        return [spiced(item, chance) for item in value]
+    if isinstance(value, dict):
+        return {key: spiced(item, chance) for key, item in value.items()}
+    return value
 
 
 INTEGERS = st.one_of(st.integers(-20, 20), st.integers(-(10**40), 10**40))
@@ -218,6 +237,8 @@ def schemas() -> tuple[tuple[Json | None, st.SearchStrategy[Any]], ...]:
     text, value = strings(), anything()
     return (
         ({"type": "string"}, text),
+        ({"type": "string"}, text),
+        ({"type": "string"}, text),
         ({"type": "integer"}, INTEGERS),
         ({"type": "number"}, NUMBERS),
         ({"type": "boolean"}, st.booleans()),
@@ -250,18 +271,23 @@ class Asked:
 
 @st.composite
 def asked(draw: st.DrawFn) -> Asked:
-    """One or two tools, and none to three calls of them, arguments in any order and any of them left out."""
-    tools, values = [], {}
+    """One or two tools, and one to three calls of them with most of their arguments; `ping` takes none."""
+    tools, values, closed = [], {}, set()
+    field = st.tuples(st.sampled_from(KEYS), st.sampled_from(schemas()))
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)):
-        fields = draw(
-            st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(schemas())), max_size=3, unique_by=lambda f: f[0])
-        )
+        fields = [] if name == "ping" else draw(st.lists(field, min_size=1, max_size=4, unique_by=lambda f: f[0]))
         values[name] = {key: fitting for key, (_, fitting) in fields}
+        closed |= {(name, key) for key, (schema, _) in fields if schema and "enum" in schema}
         tools.append(openai_tool(name, {key: schema for key, (schema, _) in fields if schema is not None}))
+    seed = draw(st.integers(0, 9_999))  # hypothesis likes small values; most examples are to be hostile
+    chance = random.Random(seed)
     calls = []
-    for name in draw(st.lists(st.sampled_from(sorted(values)), max_size=3)):
-        keys = draw(st.permutations(sorted(values[name])))[: draw(st.integers(0, 3))]
-        calls.append({"name": name, "arguments": {key: draw(values[name][key]) for key in keys}})
+    for name in draw(st.lists(st.sampled_from(sorted(values)), min_size=1, max_size=3)):
+        left_out = draw(st.sampled_from((None, *values[name])))
+        arguments = {key: draw(fitting) for key, fitting in values[name].items() if key != left_out}
+        if seed:
+            arguments = {key: spiced(v, chance) if (name, key) not in closed else v for key, v in arguments.items()}
+        calls.append({"name": name, "arguments": arguments})
     return Asked(tools, calls)
 
 
@@ -332,10 +358,24 @@ DRIFTED = (
 
 
 @functools.cache
+def hostile_calls() -> tuple[Json, ...]:
+    """Calls of the offered tools with hostile strings, always the same."""
+    chance = random.Random(7)
+    made = []
+    for n in range(30):
+        made.append({"name": "save_note", "arguments": {"text": hostile_text(chance), "n": n}})
+        made.append(
+            {"name": "geo.find", "arguments": {"city": hostile_text(chance), "at": {"k": hostile_text(chance)}}}
+        )
+    return tuple(made)
+
+
+@functools.cache
 def rendered(format: Any) -> tuple[str, ...]:
     """Fixed calls as the format writes them; those that it cannot write are left out."""
     written = []
-    for calls in [[call] for call in CALLS] + [list(CALLS[:3]), [CALLS[8], CALLS[1]]]:
+    several = [list(CALLS[:3]), [CALLS[8], CALLS[1]], list(hostile_calls()[:2])]
+    for calls in [[call] for call in (*CALLS, *hostile_calls())] + several:
         try:
             written.append(render(calls, format=format))
         except ToolglotError:
@@ -349,14 +389,14 @@ def _pieces(format: Any) -> st.SearchStrategy[str]:
     own = [text for f in named for text in rendered(f)] or list(PROSE)
     others = [text for f in formats() for text in rendered(f)[:3]]
     return st.one_of(
-        st.sampled_from(own),
-        st.sampled_from([text for f in named for text in markers_of(f)] or OTHER_MARKERS),
-        st.sampled_from(PROSE),
-        st.sampled_from(own),
+        pick(own),
+        pick([text for f in named for text in markers_of(f)] or OTHER_MARKERS),
+        pick(PROSE),
+        pick(own),
         st.sampled_from(("<think>\nLet me see.\n</think>\n", "<think>", "</think>", "[THINK]hm[/THINK]")),
-        st.sampled_from(DRIFTED),
-        st.sampled_from(all_fragments()),
-        st.sampled_from(others),
+        pick(DRIFTED),
+        pick(all_fragments()),
+        pick(others),
         st.text(max_size=6),
     )
 
@@ -364,7 +404,7 @@ def _pieces(format: Any) -> st.SearchStrategy[str]:
 @functools.cache
 def replies(format: Any) -> st.SearchStrategy[str]:
     """Replies of a model that writes this format, whole and damaged."""
-    whole = st.lists(_pieces(format), max_size=5).map("".join)
+    whole = st.lists(_pieces(format), min_size=1, max_size=6).map("".join)
     return st.one_of(
         whole,
         st.builds(_damaged, whole, st.lists(_damages(), min_size=1, max_size=3)),
@@ -380,7 +420,7 @@ Damage = tuple[str, int, int, str]
 
 def _damages() -> st.SearchStrategy[Damage]:
     kinds = st.sampled_from(("delete", "delete one", "truncate", "repeat", "insert", "behead"))
-    return st.tuples(kinds, PLACES, st.integers(1, 30), st.sampled_from((*TROUBLE, *all_fragments())))
+    return st.tuples(kinds, PLACES, st.integers(1, 30), pick((*TROUBLE, *all_fragments())))
 
 
 def _damaged(text: str, damages: Sequence[Damage]) -> str:
