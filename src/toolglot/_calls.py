@@ -97,7 +97,7 @@ class CallWriter:
     """Turns what the readers find in one block into events; `sink` takes them."""
 
     __slots__ = (
-        "_ident",
+        "_args_end", "_ident",
         "_name_span",
         "_parts",
         "_pending",
@@ -140,7 +140,7 @@ class CallWriter:
         self.name: str | None = None
         self._name_span: Span = (at, at)
         self._ident: str | None = None
-        self.args_at = at
+        self.args_at = self._args_end = at
         self._parts: list[str] = []
         self.length = 0
         self.begun = False  # CallBegin is said
@@ -189,7 +189,7 @@ class CallWriter:
             return self._refuse()
         self._ident = ident
         self._name_span = span
-        self.args_at = args_at
+        self.args_at = self._args_end = args_at
         self.open = True
         self.index = ctx.calls
         ctx.calls += 1
@@ -226,6 +226,7 @@ class CallWriter:
         piece = text if len(text) <= room else text[:room]
         self._parts.append(piece)
         self.length += len(piece)
+        self._args_end = end
         if len(self._parts) > 1024:
             self._parts = ["".join(self._parts)]
         if self.begun and piece:
@@ -252,7 +253,7 @@ class CallWriter:
         self.length += len(text)
         self.args_at = end
 
-    def end(self, end: int, ident: str | None = None, args_end: int | None = None, truncated: bool = False) -> None:
+    def end(self, end: int, ident: str | None = None, truncated: bool = False) -> None:
         """The call is whole; its own text ends at `end`."""
         if not self.open:
             self.item_end(end)
@@ -265,7 +266,7 @@ class CallWriter:
         )  # fmt: skip
         if not self.begun:
             self._say_begin()
-            self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, end if args_end is None else args_end)))
+            self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, self._args_end)))
         self.sink.append(CallEnd(self.index, call, (self.item_at, end)))
         self.accepted += 1
         self.open = False
@@ -301,7 +302,7 @@ class CallWriter:
             self.problem(
                 Code.TRUNCATED, f"The text ends inside the arguments of {self.name!r}: closed", self.item_at, end, True
             )
-            self.end(end, args_end=end, truncated=True)
+            self.end(end, truncated=True)
             return
         name = self.name if named else None
         message = f"The text ends inside the arguments of {name!r}" if name else "The text ends inside a call's name"

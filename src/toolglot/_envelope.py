@@ -348,7 +348,7 @@ class Envelope(LiteralReader):
             message = "The call has no arguments key: taken as {}"
             writer.problem(Code.UNRECOGNIZED, message, call.at, call.at + 1, True)
         writer.delta(text, stop)
-        writer.end(end, call.id, args_end=stop)
+        writer.end(end, call.id)
         return None
 
     def _echo(self, name: str, key: str, keys: set[str]) -> bool:

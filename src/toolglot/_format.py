@@ -275,33 +275,18 @@ def _check(fmt: Format) -> None:
 
 # -- tokens ------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(
-    r"(?P<blank>\s+)|(?P<marker><+[^<>]*>+|<+[^<>]*\Z|\[[^\[\]\s]+\]|```\w*)|(?P<one>[\[\](){}])|(?P<text>[^\s<\[\](){}`]+|.)"
-)
+_PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
+_BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
 
 
 def tokens(literal: str) -> tuple[str, ...]:
-    """The markers of a literal, without the blank space around them.
+    """The markers of a literal: parted at blanks (not inside a tag), and between a closing and an opening bracket.
 
     >>> tokens("<tool_call>\\n<function=")
     ('<tool_call>', '<function=')
     """
-    found: list[str] = []
-    for match in _TOKEN.finditer(literal):
-        if match.lastgroup == "blank":
-            continue
-        text = match.group()
-        joined = match.lastgroup == "text" and found and match.start() and not literal[match.start() - 1].isspace()
-        if joined and not _closed(found[-1]):
-            found[-1] += text
-        else:
-            found.append(text)
-    return tuple(found)
-
-
-def _closed(token: str) -> bool:
-    return token.endswith((">", "]", ")", "(", "[", "}")) or token.startswith("```")
+    return tuple(token for piece in _PIECE.findall(literal) for token in _BORDER.split(piece))
 
 
 def is_control(marker: str) -> bool:
@@ -410,7 +395,7 @@ class Compiled:
         self.param_middle: tuple[str, ...] = ()
         self.param_close: tuple[str, ...] = ()
         self.value_codec = ""
-        self.value_lead = self.value_tail = False
+        self.value_lead = self.value_tail = ""  # the template's own blanks around a value
         if not fmt.param:
             return
         parts = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
@@ -422,5 +407,5 @@ class Compiled:
         close = "".join(p.literal for p in parts[value + 1 :])
         self.param_close = tokens(close)
         self.value_codec = parts[value].codec
-        self.value_lead = middle.endswith("\n")
-        self.value_tail = close.startswith("\n")
+        self.value_lead = middle[len(middle.rstrip()) :]
+        self.value_tail = close[: len(close) - len(close.lstrip())]

@@ -25,7 +25,7 @@ class Hot:
 
     __slots__ = (
         "_collector", "_end", "_full", "_index", "_known", "_literal", "_match", "_parts", "_quote", "_source", "_src",
-        "_start", "_writer", "at", "carry", "first",
+        "_start", "_tail", "_writer", "at", "carry", "first",
     )  # fmt: skip
 
     def __init__(
@@ -45,11 +45,12 @@ class Hot:
             self._literal: LiteralReader | None = None
             self._quote = ""
             self.first = target.first
+            self._tail = target.tail
             self._source: list[str] = []
             self._full = self._match = _NOTHING.match
         else:
             self._literal = target
-            self.first = ""
+            self.first = self._tail = ""
             self._quote = target.quote if target.requotes else ""
             self._source = [] if self._quote else self._parts
             self._full = target.plain.fullmatch
@@ -98,7 +99,7 @@ class Hot:
             return None
         whole = self.carry + text
         self.carry = ""
-        if whole[-1:] in ("\n", "\r"):
+        if self._tail and whole[-1:] in ("\n", "\r"):
             self.carry = "\r\n" if whole.endswith("\r\n") else whole[-1]
             whole = whole[: -len(self.carry)]
         return self._say(whole, encode_basestring(whole)[1:-1])

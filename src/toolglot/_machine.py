@@ -151,12 +151,13 @@ class ParamGrammar:
             return end
         key = _KEY.match(text, end)
         assert key is not None
-        if key.end() == len(text) and not final:
+        stop = marker_before(text, self._middle, end, key.end()) if self._middle else key.end()
+        if stop == len(text) and not final:
             return WAIT
-        behind = token_at(self._middle, text, key.end(), final) if self._middle else key.end()
+        behind = token_at(self._middle, text, stop, final) if self._middle else stop
         if behind < 0:
             return behind
-        name = key.group().strip()
+        name = text[end:stop].strip()
         if self._declared is None:
             return 1 if not fresh else NO
         return 1 if name in self._declared and not (fresh and name in self._seen) else NO
@@ -324,7 +325,7 @@ class ItemReader:
         start = blank_end(buf, src.pos)
         pattern = _NAME if self._fmt.format.tier == "tagged" and self._fmt.value_codec != "python" else _PYTHON_NAME
         found = pattern.match(buf, start)
-        stop = found.end() if found else start
+        stop = self._name_stop(buf, start, found.end()) if found else start
         behind = blank_end(buf, stop)
         if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
             return MORE
@@ -336,11 +337,16 @@ class ItemReader:
         at = src.base + start
         if ended == NO or found is None:
             where = self._writer.item_at if found is None else at
-            found_text = repr(found.group()) if found else got(buf, behind)
+            found_text = repr(buf[start:stop]) if found else got(buf, behind)
             return self._fail(Code.INVALID_NAME, f"Expected a tool's name, got {found_text}", where)
-        self._take_name(field, found.group(), at)
+        self._take_name(field, buf[start:stop], at)
         src.pos = stop
         return DONE
+
+    def _name_stop(self, buf: str, start: int, end: int) -> int:
+        """A name ends where the next marker begins, though its characters could be a name's."""
+        token = self._fmt.steps[self._step + 1].literal
+        return marker_before(buf, token, start + 1, end) if token else end
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         pattern = self._extra.id_pattern
@@ -504,6 +510,8 @@ class ItemReader:
         python = not fmt.param_open
         key = (_PYTHON_KEY if python else _KEY).match(buf, key_at)
         stop = key.end() if key else key_at
+        if fmt.param_middle:
+            stop = marker_before(buf, fmt.param_middle[0], key_at, stop)
         if stop == len(buf):
             return MORE
         end = stop
@@ -511,7 +519,7 @@ class ItemReader:
             end = token_ahead(token, buf, end, src.final) if end >= 0 else end
         if end == WAIT:
             return MORE
-        name = key.group().strip() if key else ""
+        name = buf[key_at:stop].strip()
         at = src.base + key_at
         if end == NO or not name or (python and buf.startswith("==", stop)):
             code = Code.POSITIONAL_ARGUMENT if python else Code.EXPECTED_KEY
@@ -1040,6 +1048,12 @@ class BlockReader:
         src.pos = len(src.buf)
         writer.block_end(src.at)
         return DONE
+
+
+def marker_before(buf: str, token: str, start: int, end: int) -> int:
+    """Where a marker stands from start on and before end; end if it does not."""
+    mark = buf.find(token, start, end + len(token))
+    return min(mark, end) if mark >= 0 else end
 
 
 def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:

@@ -107,8 +107,9 @@ def _render_calls(fmt: Format, items: list[Item]) -> str:
 def _render_call(fmt: Format, item: Item, index: int) -> str:
     name, arguments, text, ident = item
     template = fmt.call if isinstance(fmt.call, str) else fmt.call[0]
-    if not ident or "{name}" in fmt.id_rule:
-        ident = _fill(fmt.id_rule, {"name": name, "index": str(index)}) if "{name}" in fmt.id_rule else (ident or "")
+    if "{" in fmt.id_rule and (not ident or "{name}" in fmt.id_rule):
+        ident = _fill(fmt.id_rule, {"name": name, "index": str(index)})
+    ident = ident or ""
     fields = {"name": name, "id": ident, "args": text}
     if "{call" in template:
         whole = {fmt.keys[0]: json.dumps(name, ensure_ascii=False), fmt.keys[1]: text}

@@ -127,6 +127,9 @@ def render_turn(name: str, tools: list[Json], message: Json, **variables: Any) -
 
     before, opened, whole = render(asked, False), render(asked, True), render([*asked, message], False)
     cut = _common_prefix(opened, whole)
+    marker = whole.rfind("<", 0, cut)
+    if cut < len(opened) and ">" not in whole[marker:cut]:
+        cut = marker  # they part inside a marker: `<think>` and another one
     assert cut >= len(before), f"{name} renders earlier messages anew"
     return Turn(whole[len(before) : cut], whole[cut:])
 
@@ -379,7 +382,7 @@ def to_json_schema(schema: Any) -> Any:
         return [to_json_schema(s) for s in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {}
+    made: Json = {}
     for key, value in schema.items():
         if key == "type" and isinstance(value, str):
             named = _TYPES.get(value, value)
@@ -608,5 +611,10 @@ def hostile_tasks() -> tuple[Task, ...]:
     tasks = [
         Task(f"hostile-{at}", HOSTILE_TOOLS, [(record, args)]) for at, args in enumerate([*alone, *first, *values, {}])
     ]
-    several = [("ping_station", {}), (record, {"text": "a", "open": True}), ("ping_station", {}), (record, {})]
+    several = [
+        ("ping_station", {}),
+        (record, {"text": "a", "open": True}),
+        ("ping_station", {}),
+        (record, {}),
+    ]
     return (*tasks, Task("hostile-several", HOSTILE_TOOLS, several))

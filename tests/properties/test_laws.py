@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from tests.properties.strategies import (
@@ -73,6 +73,7 @@ def stream(chunks: Sequence[str], tools: str, **options: Any) -> tuple[list[Even
 def test_any_split_gives_the_result_of_the_whole(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
     def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
+        note(f"text: {text!r}")
         whole = read(text, tools, format=format, **options).to_dict()
         for chunks in (split(text, cuts), list(text)):
             assert stream(chunks, tools, format=format, **options)[1].to_dict() == whole
@@ -87,6 +88,7 @@ def test_any_split_gives_the_result_of_the_whole(format: Any) -> None:
 def test_every_character_is_in_one_segment(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
     def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
+        note(f"text: {text!r}")
         events, result = stream(split(text, cuts), tools, format=format, **options)
         at = 0
         for segment in result.segments:
@@ -185,6 +187,7 @@ WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN", "Inf
 def test_lenient_reading_never_raises(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
     def law(text: str, tools: str, options: Json, cuts: list[int], place: int) -> None:
+        note(f"text: {text!r}")
         for reply in (text, text[: place % (len(text) + 1)]):
             result = read(reply, tools, format=format, **options)
             assert canonical(result.to_dict()) and canonical(result.to_openai())
@@ -234,6 +237,7 @@ def test_lenient_reading_survives(format: Any, name: str) -> None:
 def test_strict_refuses_exactly_what_lenient_calls_an_error(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
     def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
+        note(f"text: {text!r}")
         lenient = read(text, tools, format=format, **options)
         errors = {p.code for p in lenient.problems if p.code.is_error}
         if options.get("unknown_tools") == "keep":
@@ -304,6 +308,7 @@ def problems(events: Sequence[Event]) -> list[Json]:
 def test_events_are_never_contradicted(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
     def law(text: str, tools: str, options: Json, cuts: list[int], place: int) -> None:
+        note(f"text: {text!r}")
         parser = Parser(TOOL_SETS[tools], format=format, **options)
         before = [event for chunk in split(text[: place % (len(text) + 1)], cuts) for event in parser.feed(chunk)]
         seen, events = list(before), list(before)
@@ -322,6 +327,7 @@ def test_events_are_never_contradicted(format: Any) -> None:
 def test_every_call_that_begins_ends_once(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
     def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
+        note(f"text: {text!r}")
         events, result = stream(split(text, cuts), tools, format=format, **options)
         begun: list[int] = []
         open_call: int | None = None
@@ -351,6 +357,7 @@ def test_every_call_that_begins_ends_once(format: Any) -> None:
 def test_argument_pieces_join_to_the_arguments(format: Any) -> None:
     @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
     def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
+        note(f"text: {text!r}")
         options = {**options, "format": format}
         events, live = stream(split(text, cuts), tools, **(options | {"arguments": "live"}))
         pieces: dict[int, str] = {}
@@ -374,8 +381,8 @@ def assert_given_once(events: Sequence[Event]) -> None:
         if isinstance(event, ArgumentsDelta):
             assert isinstance(events[at - 1], CallBegin) and isinstance(events[at + 1], CallEnd)
         elif isinstance(event, CallEnd):
-            assert isinstance(events[at - 1], ArgumentsDelta)
-            assert events[at - 1].text == event.call.arguments_json
+            before = events[at - 1]
+            assert isinstance(before, ArgumentsDelta) and before.text == event.call.arguments_json
 
 
 def without_index(result: Result) -> Json:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.strategies import TOOLS, every_format, markers_of
-from toolglot import Parser, Reasoning, Text, formats, parse, render
+from toolglot import Parser, Reasoning, Text, ToolglotError, formats, parse, render
 
 MOST = 2.3  # twice the text may cost this many times the lines
 CHUNK = 16
@@ -141,7 +141,10 @@ def hostile(format: Any) -> dict[str, tuple[str, str]]:
     if format != "auto":
         inside |= {f"marker {marker!r}": marker for marker in markers}
     for f in named:
-        call = render([{"name": "save_note", "arguments": {"text": "Quokka"}}], format=f)
+        try:
+            call = render([{"name": "save_note", "arguments": {"text": "Quokka"}}], format=f)
+        except ToolglotError:
+            continue  # the law "round trip" counts these
         opening = call[: call.index("okka")]
         made |= {f"{name} after {opening!r}": (opening, unit) for name, unit in inside.items()}
     return made

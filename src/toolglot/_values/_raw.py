@@ -55,7 +55,7 @@ class RawReader:
         "unclosed",
     )  # fmt: skip
 
-    def __init__(self, grammar: Grammar, *, streams: bool, lead: bool, tail: bool, xml: bool, limit: int) -> None:
+    def __init__(self, grammar: Grammar, *, streams: bool, lead: str, tail: str, xml: bool, limit: int) -> None:
         self._grammar = grammar
         self.streams = streams
         self._lead = lead
@@ -77,7 +77,12 @@ class RawReader:
     @property
     def passes(self) -> bool:
         """Whether text without the closer's first character is passed on, but for JSON's escapes."""
-        return self.streams and not self._xml and not self._lead and self._weak < 0 and self._tail
+        return self.streams and not self._xml and not self._lead and self._weak < 0 and self._tail in ("", "\n")
+
+    @property
+    def tail(self) -> str:
+        """The template's own blanks behind the value."""
+        return self._tail
 
     @property
     def first(self) -> str:
@@ -86,24 +91,18 @@ class RawReader:
 
     def read(self, src: Source) -> int:
         """Read on: MORE or DONE. The cursor then stands behind the value's closer, or before what ended it."""
-        if self._lead:
-            if src.pos == len(src.buf) or (src.buf[src.pos] == "\r" and src.pos + 1 == len(src.buf) and not src.final):
-                return MORE
-            if src.buf.startswith("\r\n", src.pos):
-                src.pos += 2
-            elif src.buf[src.pos] == "\n":
-                src.pos += 1
-            self._lead = False
+        if self._lead and not self._skip_lead(src):
+            return MORE
         first = self._grammar.first
         while True:
             buf, pos = src.buf, src.pos
             mark = buf.find(first, pos)
             if mark < 0:
-                keep = self._newline(buf, len(buf), pos) if not src.final else len(buf)
+                keep = self._less_tail(buf, len(buf), pos) if not src.final else len(buf)
                 self._put(buf[pos:keep], src)
                 src.pos = keep
                 return self._full(src)
-            stop = self._newline(buf, mark, pos)
+            stop = self._less_tail(buf, mark, pos)
             if stop > pos:
                 self._put(buf[pos:stop], src)
                 src.pos = stop
@@ -136,13 +135,37 @@ class RawReader:
             if self._full(src) == DONE:
                 return DONE
 
-    def _newline(self, buf: str, end: int, pos: int) -> int:
-        """The end of the text less one line break before it, which may be the template's own."""
-        if not self._tail or end == pos:
+    def _skip_lead(self, src: Source) -> bool:
+        """Take the template's own blanks off the value's start; False if more text is needed."""
+        rest = src.buf[src.pos : src.pos + len(self._lead) + 1]
+        breaks = self._lead == "\n"
+        if not src.final and (
+            not rest or (self._lead != rest and self._lead.startswith(rest)) or (breaks and rest == "\r")
+        ):
+            return False
+        if rest.startswith(self._lead):
+            src.pos += len(self._lead)
+        elif breaks and rest == "\r\n":
+            src.pos += 2
+        self._lead = ""
+        return True
+
+    def _less_tail(self, buf: str, end: int, pos: int) -> int:
+        """The end of the text less the template's own blanks before it, or what may become them."""
+        tail = self._tail
+        if not tail or end == pos:
             return end
-        if buf[end - 1] == "\n":
-            return end - 2 if end - 2 >= pos and buf[end - 2] == "\r" else end - 1
-        return end - 1 if buf[end - 1] == "\r" and end == len(buf) else end
+        if buf.endswith(tail, pos, end):
+            end -= len(tail)
+            return end - 1 if tail == "\n" and buf.endswith("\r", pos, end) else end
+        if end < len(buf):
+            return end
+        if tail == "\n":
+            return end - 1 if buf.endswith("\r", pos, end) else end
+        for length in range(len(tail) - 1, 0, -1):
+            if buf.endswith(tail[:length], pos, end):
+                return end - length
+        return end
 
     def _put(self, text: str, src: Source) -> None:
         if not text:
