@@ -201,6 +201,7 @@ class Envelope(LiteralReader):
         declared = self._ctx.declared(call.name)
         if key in _SCHEMA_KEYS and not (declared is not None and key in declared):
             return
+        self._say_problems()
         if not self._writer.begin(call.name, call.id, call.name_span, self._args_at):
             return
         self._live = self.writing = True

@@ -421,13 +421,13 @@ class ItemReader:
         if literal.problems:
             writer.sink += literal.problems
             literal.problems = []
+        if literal.out and not self._string:
+            writer.delta(literal.take(), src.at)
         if status == FAIL:
             self.error = literal.error
             return FAIL
         if self._string:
             return self._string_args(src, literal) if status == DONE else MORE
-        if literal.out:
-            writer.delta(literal.take(), src.at)
         if status == DONE:
             self._body_done = True
         return status
@@ -599,11 +599,11 @@ class ItemReader:
         if literal.problems:
             writer.sink += literal.problems
             literal.problems = []
+        if literal.out:
+            writer.delta(literal.take(), src.at)
         if status == FAIL:
             self.error = literal.error
             return FAIL
-        if literal.out:
-            writer.delta(literal.take(), src.at)
         if status == DONE:
             self._literal = None
             self._ended()

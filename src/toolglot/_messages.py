@@ -144,12 +144,12 @@ class MessageReader:
         if literal.problems:
             writer.sink += literal.problems
             literal.problems = []
+        if literal.out:
+            writer.delta(literal.take(), src.at)
         if status == FAIL:
             assert literal.error is not None
             writer.fail(literal.error, src.at)
             return FAIL
-        if literal.out:
-            writer.delta(literal.take(), src.at)
         return self._end(src) if status == DONE else MORE
 
     def _whole(self, literal: LiteralReader) -> bool:

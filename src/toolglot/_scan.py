@@ -814,7 +814,8 @@ class Scanner:
 
     def _lives(self, loose: LooseReader) -> bool:
         """Whether the calls of the place go out as they come."""
-        return not self._waits(loose.tier) and self.ctx.block != "all-or-nothing"
+        ctx = self.ctx
+        return ctx.arguments == "live" and ctx.block == "each" and not self._waits(loose.tier)
 
     def _refused(self, loose: LooseReader) -> bool:
         return any(isinstance(e, Problem) and e.code in (Code.UNKNOWN_TOOL, Code.UNREADABLE) for e in loose.sink)
@@ -873,9 +874,10 @@ class Scanner:
         self._release_queue()
         self.won = "tagged"
         writer = reader.writer
-        before = writer.ctx.calls
-        writer.ctx.calls = _renumber(writer.sink, self.ctx.calls)
-        writer.index -= before - writer.ctx.calls
+        # In "whole" the open call has not been said yet, but it has a number.
+        unsaid = int(writer.open and not writer.begun)
+        writer.ctx.calls = _renumber(writer.sink, self.ctx.calls) + unsaid
+        writer.index = writer.ctx.calls - 1
         if self.ctx.block != "all-or-nothing":
             self.sink += writer.sink
             writer.sink = self.sink
