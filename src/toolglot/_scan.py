@@ -234,7 +234,9 @@ class Scanner:
         self.reader: Reader | None = None
         self.racers: list[Racer] = []
         self.loose: LooseReader | None = None
-        self.loose_said = 0
+        self.loose_kept = 0  # events that wait at the head of its sink
+        self.loose_live = -1  # the number of the call that was said
+        self.loose_ended = False
         self.thinking = False
         self.thought_closers = grammar.closers
         self.back_to_thought = False
@@ -260,7 +262,7 @@ class Scanner:
         reader: Reader | None = self.reader
         if reader is None:
             loose = self.loose
-            if loose is None or not self._lives(loose) or self.loose_said < len(loose.sink):
+            if loose is None or not self._lives(loose) or self.loose_ended or self.loose_kept < len(loose.sink):
                 return None
             reader = loose.block
             if reader is None:
@@ -750,7 +752,9 @@ class Scanner:
         start = src.at
         src.pos = begin
         self.loose = LooseReader(self.grammar.loose, fmt, fence, self.ctx, start, src.at, self.grammar.markers)
-        self.loose_said = 0
+        self.loose_kept = 0
+        self.loose_live = -1
+        self.loose_ended = False
         return DONE
 
     def _loose(self, loose: LooseReader) -> int:
@@ -771,10 +775,23 @@ class Scanner:
         return self.src.at > last and not 0 <= loose.relevant_at <= last
 
     def _say_loose(self, loose: LooseReader) -> None:
-        """The first call goes out live up to its end; the place behind it is not known yet."""
-        live, _ = _live_part(loose.sink)
-        self.sink += live[self.loose_said :]
-        self.loose_said = len(live)
+        """The first call goes out live up to its end: the place behind it is not known yet. Its problems follow it."""
+        if self.loose_ended:
+            return
+        sink = loose.sink
+        behind: list[Event] = []
+        for count, event in enumerate(sink[self.loose_kept :]):
+            if isinstance(event, CallEnd | CallAbort | Text):
+                self.loose_ended = True
+                behind += sink[self.loose_kept + count :]
+                break
+            if isinstance(event, CallBegin | ArgumentsDelta):
+                self.loose_live = event.index
+                self.sink.append(event)
+            else:
+                behind.append(event)
+        sink[self.loose_kept :] = behind
+        self.loose_kept = len(sink)
 
     def _let_go(self, loose: LooseReader) -> None:
         """No offered name came up in time: the text is data, and so is what it nests."""
@@ -798,17 +815,14 @@ class Scanner:
         if status == DONE and loose.accepted and not (self.ctx.block == "all-or-nothing" and self._refused(loose)):
             self._keep_loose(loose)
             return
+        if self._lives(loose):
+            self._say_loose(loose)
         begun = _begun(loose.sink) if self.ctx.arguments == "live" else loose.accepted
-        live, rest = _live_part(loose.sink)
-        problems = [e for e in rest if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
-        said = 0
-        if live and self._lives(loose):
-            self.sink += live[self.loose_said :]
-            said = 1
-            index = live[0].index if isinstance(live[0], CallBegin) else 0
+        problems = [e for e in loose.sink if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
+        if self.loose_live >= 0:
             message = "The text is no call after all: other text stands on its line"
-            self.sink.append(CallAbort(index, Code.UNREADABLE, message, (loose.start, src.at)))
-        self.ctx.calls -= begun - said
+            self.sink.append(CallAbort(self.loose_live, Code.UNREADABLE, message, (loose.start, src.at)))
+        self.ctx.calls -= begun
         self.sink += problems
         self._again_as_text(loose)
 
@@ -832,8 +846,9 @@ class Scanner:
         src = self.src
         self.quoting.line_start = False
         if not self._waits(loose.tier):
-            live, rest = _live_part(loose.sink)
-            self.sink += live[self.loose_said :] + rest
+            if self._lives(loose):
+                self._say_loose(loose)
+            self.sink += loose.sink
             self.won = self.won or loose.tier
             return
         candidate = Candidate(loose.tier, loose.sink, loose.start, src.at)
@@ -896,15 +911,6 @@ class Scanner:
             else:
                 self.sink.append(event)
         self.won = self.won or self.queue_tier
-
-
-def _live_part(events: list[Event]) -> tuple[list[Event], list[Event]]:
-    """The first call's begin and arguments, and everything else."""
-    ends = (i for i, e in enumerate(events) if isinstance(e, CallEnd | CallAbort | Text))
-    end = next(ends, len(events))
-    live: list[Event] = [e for e in events[:end] if isinstance(e, CallBegin | ArgumentsDelta)]
-    rest = [e for e in events[:end] if not isinstance(e, CallBegin | ArgumentsDelta)]
-    return live, rest + events[end:]
 
 
 def _begun(events: list[Event]) -> int:

@@ -7,6 +7,8 @@ bounded number of times.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 
 class Source:
     """A buffer with a cursor: `buf[pos:]` is unread, `base` is the reply's position of `buf[0]`."""
@@ -55,10 +57,13 @@ class Source:
 
 
 class History:
-    """The reply so far. Appending is amortised constant; a slice costs its own length."""
+    """The reply so far. Appending is amortised constant; a slice costs its own length and a search."""
+
+    __slots__ = ("_blocks", "_starts", "_tail", "_tail_size", "size")
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
+        self._starts: list[int] = []
         self._tail: list[str] = []
         self._tail_size = 0
         self.size = 0
@@ -69,29 +74,32 @@ class History:
         self._tail_size += len(text)
         self.size += len(text)
         if self._tail_size >= 8192 or len(self._tail) >= 1024:
+            self._pack()
+
+    def _pack(self) -> None:
+        """Join the tail to one block."""
+        if self._tail_size:
+            self._starts.append(self.size - self._tail_size)
             self._blocks.append("".join(self._tail))
-            self._tail = []
-            self._tail_size = 0
+        self._tail = []
+        self._tail_size = 0
 
     def slice(self, start: int, end: int) -> str:
         """The text from start to end, in code points of the reply."""
+        if end > self.size - self._tail_size:
+            self._pack()
+        index = max(bisect_right(self._starts, start) - 1, 0)
         parts: list[str] = []
-        at = self.size
-        for pieces in (self._tail, self._blocks):
-            for piece in reversed(pieces):
-                if at <= start:
-                    break
-                begin = at - len(piece)
-                if begin < end:
-                    parts.append(piece[max(start - begin, 0) : end - begin])
-                at = begin
-        parts.reverse()
+        while index < len(self._blocks) and self._starts[index] < end:
+            begin = self._starts[index]
+            parts.append(self._blocks[index][max(start - begin, 0) : end - begin])
+            index += 1
         return "".join(parts)
 
     def text(self) -> str:
         """The whole reply so far, kept joined."""
-        joined = "".join(self._blocks) + "".join(self._tail)
+        self._pack()
+        joined = "".join(self._blocks)
         self._blocks = [joined] if joined else []
-        self._tail = []
-        self._tail_size = 0
+        self._starts = [0] if joined else []
         return joined
