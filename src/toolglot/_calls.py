@@ -114,6 +114,7 @@ class CallWriter:
         "refusals",
         "refused",
         "relevant_at",
+        "settled",
         "sink",
         "start",
         "tagged",
@@ -130,6 +131,7 @@ class CallWriter:
         self.relevant_at = -1  # where a name that counts was first seen
         self.refusals = 0
         self.unknown: list[Problem] = []
+        self.settled = False  # text of the block was said
         self._pending: list[Span] = []  # refused calls before the first one that counts
         self.index = 0
         self.item(start)
@@ -207,10 +209,15 @@ class CallWriter:
         """The JSON of the arguments so far."""
         return "".join(self._parts)
 
-    def _say_begin(self) -> None:
+    def _flush_refused(self) -> None:
+        """A call of the block counts: its markers are markup, and what was refused before is text."""
         for start, end in self._pending:
             self.sink.append(self.ctx.text(start, end))
+            self.settled = True
         self._pending = []
+
+    def _say_begin(self) -> None:
+        self._flush_refused()
         if self.unknown:
             self.sink += self.unknown
             self.unknown = []
@@ -280,7 +287,7 @@ class CallWriter:
     def item_end(self, end: int) -> None:
         """The text of an item that was not ended as a call ends."""
         if self.refused and end > self.item_at:
-            if self.accepted:
+            if self.accepted or self.settled:
                 self.sink.append(self.ctx.text(self.item_at, end))
             else:
                 self._pending.append((self.item_at, end))
@@ -307,9 +314,7 @@ class CallWriter:
         name = self.name if named else None
         message = f"The text ends inside the arguments of {name!r}" if name else "The text ends inside a call's name"
         if not self.accepted:  # what was refused before is text, as beside a call that counts
-            for a, b in self._pending:
-                self.sink.append(self.ctx.text(a, b))
-            self._pending = []
+            self._flush_refused()
         if self.begun:
             self.sink.append(CallAbort(self.index, Code.TRUNCATED, message, (self.item_at, end)))
         elif self.open:
@@ -337,6 +342,6 @@ class CallWriter:
 
     def block_end(self, end: int) -> None:
         """The block ends: when none of its calls counts, all of it is text."""
-        if not self.accepted and self._pending:
+        if not self.accepted and not self.settled and self._pending:
             self.sink.append(self.ctx.text(self.start, end))
             self._pending = []

@@ -58,6 +58,8 @@ class Hot:
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a piece, or None if the machine must read it (behind `carry`)."""
+        if not text:
+            return []
         if self.carry or self._source is not self._parts:
             return self._push(text)
         if self._full(text) is None:

@@ -350,6 +350,8 @@ class ItemReader:
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         pattern = self._extra.id_pattern
+        if field == "name" and text in self._ctx.tools:
+            pattern = None  # what looks like decoration is part of an offered name
         if field == "id" or (pattern is not None and self._name is None):
             self._ident = text if field == "id" else None
             match = pattern.fullmatch(text) if pattern is not None else None
@@ -622,7 +624,7 @@ class ItemReader:
             raw = self._raw = self._open_raw(src)
         status = raw.read(src)
         if raw.out:
-            writer.delta(raw.take(), src.at)
+            writer.delta(raw.take(), raw.upto(src))
         if status == DONE:
             return self._raw_done(src, raw)
         return status
@@ -803,7 +805,8 @@ class BlockReader:
     @property
     def text_from(self) -> int:
         """Where the text begins that is prose if the block fails now."""
-        return self.writer.item_at if self.writer.accepted else self.start
+        writer = self.writer
+        return writer.item_at if writer.accepted or writer.settled else self.start
 
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE (the block is over) or FAIL (its text is prose)."""

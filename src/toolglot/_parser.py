@@ -211,8 +211,6 @@ class Parser:
     def _refuse(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Problem) and event.code.is_error:
-                if event.code is Code.UNKNOWN_TOOL and event.repaired:
-                    continue
                 raise ParseError(event.code, event.message, self._context.history.text(), event.span[0])
 
 

@@ -234,6 +234,7 @@ class Scanner:
         self.reader: Reader | None = None
         self.racers: list[Racer] = []
         self.loose: LooseReader | None = None
+        self.loose_calls = 0  # the calls of the reply before its own
         self.loose_kept = 0  # events that wait at the head of its sink
         self.loose_live = -1  # the number of the call that was said
         self.loose_ended = False
@@ -499,34 +500,44 @@ class Scanner:
     def _held(self, hold: Hold) -> int:
         """Read on while it is not known what the text since the hold began is."""
         src = self.src
-        size = sum(map(len, hold.pieces))
-        if size > self.ctx.limits["held"]:
+        stop = hold.start + self.ctx.limits["held"] - src.base
+        if stop <= src.pos:
             self._end_hold(hold, real=hold.kind != "detect")
             return DONE
+        stop = min(stop, len(src.buf))
+        limited = stop < len(src.buf) or src.base + stop == hold.start + self.ctx.limits["held"]
         if hold.kind == "fence":
-            return self._held_fence(hold)
+            return self._held_fence(hold, stop, limited)
         if hold.kind == "ticks":
-            return self._held_ticks(hold)
+            return self._held_ticks(hold, stop, limited)
+        return self._held_thought(hold, stop, limited)
+
+    def _held_thought(self, hold: Hold, stop: int, limited: bool) -> int:
+        """To where the reasoning is closed, or to a call if nothing says that there is reasoning."""
+        src = self.src
         closers = self.thought_closers
-        found = closers.find(src.buf, src.pos)
-        opener = self.grammar.openers.find(src.buf, src.pos) if hold.kind == "detect" else None
+        found = closers.find(src.buf, src.pos, stop)
+        opener = self.grammar.openers.find(src.buf, src.pos, stop) if hold.kind == "detect" else None
         if opener is not None and (found is None or opener.start() < found.start()):
             self._end_hold(hold, real=False)
             return DONE
-        end = found.start() if found else closers.held(src.buf, src.pos)
-        if hold.kind == "detect" and found is None:
-            end = min(end, self.grammar.openers.held(src.buf, src.pos))
+        if found is not None:
+            self._keep(hold, found.start())
+            text = "".join(hold.pieces)
+            if text:
+                self.sink.append(Reasoning(text, (hold.start, src.at)))
+            src.pos = found.end()
+            self.hold = None
+            self.thinking = False
+            self.quoting.line_start = True
+            return DONE
+        end = stop
+        if not limited:
+            end = closers.held(src.buf, src.pos)
+            if hold.kind == "detect":
+                end = min(end, self.grammar.openers.held(src.buf, src.pos))
         self._keep(hold, end)
-        if found is None:
-            return MORE
-        text = "".join(hold.pieces)
-        if text:
-            self.sink.append(Reasoning(text, (hold.start, src.at)))
-        src.pos = found.end()
-        self.hold = None
-        self.thinking = False
-        self.quoting.line_start = True
-        return DONE
+        return DONE if limited else MORE
 
     def _keep(self, hold: Hold, end: int) -> None:
         src = self.src
@@ -536,13 +547,13 @@ class Scanner:
                 hold.pieces = ["".join(hold.pieces)]
             src.pos = end
 
-    def _held_fence(self, hold: Hold) -> int:
+    def _held_fence(self, hold: Hold, stop: int, limited: bool) -> int:
         """Line by line until the fence is closed."""
         src = self.src
-        end = src.buf.find("\n", src.pos)
-        if end < 0 and not src.final and len(src.buf) - src.pos < 512:
+        line = src.buf.find("\n", src.pos, stop)
+        if line < 0 and not src.final and not limited and stop - src.pos < 512:
             return MORE
-        end = len(src.buf) if end < 0 else end + 1
+        end = stop if line < 0 else line + 1
         piece = src.buf[src.pos : end]
         if not piece:
             return MORE
@@ -554,25 +565,24 @@ class Scanner:
             self._end_hold(hold, real=False)
         return DONE
 
-    def _held_ticks(self, hold: Hold) -> int:
+    def _held_ticks(self, hold: Hold, stop: int, limited: bool) -> int:
         """To the line's end, or to where the inline code is closed."""
         src = self.src
         pos = src.pos
-        line = src.buf.find("\n", pos)
-        stop = len(src.buf) if line < 0 else line
+        line = src.buf.find("\n", pos, stop)
+        stop = stop if line < 0 else line
         tick = src.buf.find("`", pos, stop)
         if tick < 0:
-            piece = src.buf[pos:stop]
-            self.quoting.note(piece)
+            self.quoting.note(src.buf[pos:stop])
             self._keep(hold, stop)
-            if line < 0 and not src.final:
+            if line < 0 and not src.final and not limited:
                 return MORE
             self._end_hold(hold, real=True)
             return DONE
         end = tick
         while end < stop and src.buf[end] == "`":
             end += 1
-        if end == len(src.buf) and not src.final:
+        if end == len(src.buf) and not src.final and not limited:
             return MORE
         closes = end - tick == self.quoting.ticks
         self._keep(hold, end)
@@ -753,6 +763,7 @@ class Scanner:
         src.pos = begin
         self.loose = LooseReader(self.grammar.loose, fmt, fence, self.ctx, start, src.at, self.grammar.markers)
         self.loose_kept = 0
+        self.loose_calls = self.ctx.calls
         self.loose_live = -1
         self.loose_ended = False
         return DONE
@@ -798,6 +809,7 @@ class Scanner:
         src = self.src
         src.unread(self.ctx.history.slice(loose.start, src.at))
         self.loose = None
+        self.ctx.calls = self.loose_calls
         self.loose_from = loose.start + self.ctx.max_hold
         self.data = (LiteralReader("json"), Source())
         self.quoting.line_start = False
@@ -817,12 +829,11 @@ class Scanner:
             return
         if self._lives(loose):
             self._say_loose(loose)
-        begun = _begun(loose.sink) if self.ctx.arguments == "live" else loose.accepted
         problems = [e for e in loose.sink if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
         if self.loose_live >= 0:
             message = "The text is no call after all: other text stands on its line"
             self.sink.append(CallAbort(self.loose_live, Code.UNREADABLE, message, (loose.start, src.at)))
-        self.ctx.calls -= begun
+        self.ctx.calls = self.loose_calls + int(self.loose_live >= 0)
         self.sink += problems
         self._again_as_text(loose)
 
@@ -856,7 +867,7 @@ class Scanner:
             self.queue = []
             self.sink = self.queue  # type: ignore[assignment]
             self.queue_start = loose.start
-            self.queue_calls = self.ctx.calls - _begun(loose.sink)
+            self.queue_calls = self.loose_calls
             self.queue_tier = loose.tier
         elif _TIERS.index(loose.tier) < _TIERS.index(self.queue_tier):
             self._lower(self.queue_tier)
@@ -911,10 +922,6 @@ class Scanner:
             else:
                 self.sink.append(event)
         self.won = self.won or self.queue_tier
-
-
-def _begun(events: list[Event]) -> int:
-    return sum(isinstance(e, CallBegin) for e in events)
 
 
 def _renumber(events: list[Event], first: int) -> int:

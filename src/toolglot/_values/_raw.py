@@ -40,7 +40,6 @@ class RawReader:
         "_closed",
         "_grammar",
         "_held",
-        "_held_size",
         "_lead",
         "_limit",
         "_opener",
@@ -67,7 +66,6 @@ class RawReader:
         self.unclosed = False
         self.end = 0  # where the value's text ends
         self._held: list[str] = []
-        self._held_size = 0
         self._weak = -1  # where the value perhaps ends
         self._weak_end = -1  # where reading then goes on
         self._closed = False  # the call's own closer was seen since
@@ -96,19 +94,30 @@ class RawReader:
         first = self._grammar.first
         while True:
             buf, pos = src.buf, src.pos
-            mark = buf.find(first, pos)
+            limit = self._weak + self._limit - src.base if self._weak >= 0 else len(buf)
+            if limit <= pos and self._weak >= 0:
+                if self._closed:
+                    return self._settle(src)
+                self._release()
+                continue
+            end = min(limit, len(buf))
+            mark = buf.find(first, pos, end)
             if mark < 0:
-                keep = self._less_tail(buf, len(buf), pos) if not src.final else len(buf)
+                keep = end
+                if end == len(buf) and not src.final:
+                    keep = self._less_tail(buf, end, pos)
                 self._put(buf[pos:keep], src)
                 src.pos = keep
-                return self._full(src)
+                if limit < len(buf):
+                    continue
+                return MORE
             stop = self._less_tail(buf, mark, pos)
             if stop > pos:
                 self._put(buf[pos:stop], src)
                 src.pos = stop
             what, end = self._grammar.at(buf, mark, src.final)
             if what == WAIT:
-                return self._full(src)
+                return MORE
             if what in (YES, NEXT):
                 self._release()
                 self.end = src.base + stop
@@ -132,8 +141,6 @@ class RawReader:
                         self._weak_end = src.base + mark
             self._put(buf[stop : mark + 1], src)
             src.pos = mark + 1
-            if self._full(src) == DONE:
-                return DONE
 
     def _skip_lead(self, src: Source) -> bool:
         """Take the template's own blanks off the value's start; False if more text is needed."""
@@ -172,7 +179,6 @@ class RawReader:
             return
         if self._weak >= 0:
             self._held.append(text)
-            self._held_size += len(text)
         elif self.streams and not self._xml:
             self.out.append(encode_basestring(text)[1:-1])
         else:
@@ -197,7 +203,7 @@ class RawReader:
             self._weak = -1
             self._opener = -1
             self._closed = self._both = False
-            held, self._held, self._held_size = self._held, [], 0
+            held, self._held = self._held, []
             for piece in held:
                 self._put_now(piece)
 
@@ -209,23 +215,19 @@ class RawReader:
             if self.streams:
                 self._entities(False)
 
-    def _full(self, src: Source) -> int:
-        """Past the limit of held text the doubtful end is decided: the call's own closer decides for it."""
-        if self._held_size <= self._limit:
-            return MORE
-        if self._closed:
-            return self._settle(src)
-        self._release()
-        return MORE
+    def upto(self, src: Source) -> int:
+        """The place in the reply up to which the value is written."""
+        return self._weak if self._weak >= 0 else src.at
 
     def _settle(self, src: Source) -> int:
         """The value ends where it perhaps ended; the text behind is read again."""
         held = "".join(self._held)
         src.unread(held)
         src.pos += self._weak_end - self._weak
-        self.end = self._weak
+        self.end = self._weak  # what is held is read again
         self.unclosed = True
         self._held = []
+        self._weak = -1
         self._finish()
         return DONE
 

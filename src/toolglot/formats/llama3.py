@@ -11,6 +11,7 @@ LLAMA3_JSON = Format(
     separator="; ",
     param_separator=", ",
     keys=("name", "parameters"),
+    id_rule="{name}.call",
     ends=LLAMA_ENDS,
     tier="json",
     about={
