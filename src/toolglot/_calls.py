@@ -276,6 +276,7 @@ class CallWriter:
             self.sink.append(ArgumentsDelta(self.index, text, (self.args_at, self._args_end)))
         self.sink.append(CallEnd(self.index, call, (self.item_at, end)))
         self.accepted += 1
+        self.item_at = end  # what may come behind it in the block is not its own
         self.open = False
         self.begun = False
 
@@ -291,6 +292,7 @@ class CallWriter:
                 self.sink.append(self.ctx.text(self.item_at, end))
             else:
                 self._pending.append((self.item_at, end))
+            self.item_at = end
         self.refused = False
 
     # -- what goes wrong -------------------------------------------------------------------------------

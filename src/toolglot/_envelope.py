@@ -15,7 +15,7 @@ from ._events import Problem
 from ._format import Compiled
 from ._schema import coerce as coerce_value
 from ._source import Source
-from ._values._literal import ARRAY, DONE, FAIL, MORE, OBJECT, LiteralReader, Stops, lenient_json
+from ._values._literal import ARRAY, DONE, FAIL, OBJECT, LiteralReader, Stops, lenient_json
 
 _LIST = "list"
 _NAME, _ID, _ARGS, _WRAP, _CALLS, _OTHER = "name", "id", "args", "wrap", "calls", ""
@@ -30,13 +30,12 @@ _DEFINITION_KEYS = frozenset({"parameters", "input_schema", "inputSchema"})
 class _Call:
     """One object that may be a call."""
 
-    __slots__ = ("args", "at", "bad", "container", "done", "extra", "id", "key", "keyed", "name", "name_span", "whole")
+    __slots__ = ("args", "at", "bad", "container", "done", "extra", "id", "key", "name", "name_span", "whole")
 
     def __init__(self, at: int) -> None:
         self.at = at
         self.name: str | None = None
         self.name_span = (at, at)
-        self.keyed = False  # a name key was seen
         self.id: str | None = None
         self.key = ""  # the key of the arguments that are being read
         self.args: list[tuple[str, int, int, str | None]] = []  # key, span, the text where it was a string
@@ -185,7 +184,7 @@ class Envelope(LiteralReader):
         self._args_key = key
         if key in self._name_keys:
             self._role = _NAME
-            call.keyed = self.shaped = True
+            self.shaped = True
         elif key in self._fmt.argument_keys or key in _DEFINITION_KEYS:
             self._role = _ARGS
         else:
@@ -278,6 +277,9 @@ class Envelope(LiteralReader):
             if call.args or call.bad:
                 self._ambiguous(call)
             writer.end(end, call.id)
+            return
+        if writer.refused:  # its name was refused when its arguments began
+            writer.item_end(end)
             return
         refusal = self._refusal(call)
         if refusal is None:
@@ -391,16 +393,11 @@ class Envelope(LiteralReader):
             return True
         if not self._args_depth:
             return False
-        if not writer.open and not writer.refused and not self._reread(call, end):
-            writer.item_end(end)
-            return True
+        if not writer.open and not writer.refused:
+            writer.begin(call.name, call.id, call.name_span, self._args_at)
         members, closed = self._partial(call, end)
         writer.cut(end, members, closed, True)
         return True
-
-    def _reread(self, call: _Call, end: int) -> bool:
-        assert call.name is not None
-        return self._writer.begin(call.name, call.id, call.name_span, self._args_at)
 
     def _cut_early(self, call: _Call | None, end: int) -> None:
         """The text ends before the arguments."""
@@ -435,6 +432,3 @@ def _string(text: str) -> str:
     value = json.loads(text)
     assert isinstance(value, str)
     return value
-
-
-__all__ = ["DONE", "FAIL", "MORE", "Envelope"]

@@ -1,6 +1,7 @@
 """What can be wrong with a reply: one table of codes, and the two exceptions.
 
-The rule: a place that decides emits a `Problem` with a code from this table; only `_parser.py` raises.
+The rule: a place that decides emits a `Problem` with a code from this table; only `_parser.py` raises
+`ParseError`. `ToolglotError` alone means wrong use.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class CallEnd:
 class CallAbort:
     """A call that had begun is cut or unreadable: what was streamed of it must not be run.
 
-    `code` is `truncated` or `unreadable`.
+    `code` is `truncated`, `unreadable` or `limit`.
     """
 
     index: int

@@ -5,7 +5,6 @@ The rule: a declaration holds no logic. Blank space in a template is written as 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -54,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a template: literal text, or a field with its codec."""
+    """One part of a template, or one step of reading it: literal text, or a field with its codec."""
 
     literal: str = ""
     field: str = ""
@@ -163,6 +162,8 @@ class Messages:
     tier: Tier = "tagged"
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w.+-]+", self.id):
+            raise ToolglotError(f"format {self.id!r}, id: expected letters, digits, '_', '-' or '.', got {self.id!r}")
         if "{name}" not in self.recipient:
             raise ToolglotError(
                 f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
@@ -265,6 +266,10 @@ def _check(fmt: Format) -> None:
             raise fail("param", "expected {key} and then {value:codec}")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
+    if not isinstance(fmt.ends, tuple) or not all(isinstance(e, str) and e for e in fmt.ends):
+        raise fail("ends", f"expected a tuple of markers, got {fmt.ends!r}")
+    if not all(isinstance(b, Block) for b in fmt.thinking):
+        raise fail("reasoning", f"expected a Block or a tuple of them, got {fmt.reasoning!r}")
     if fmt.tier not in TIERS:
         raise fail("tier", f"expected one of {', '.join(TIERS)}, got {fmt.tier!r}")
     if len(fmt.keys) < 2:
@@ -301,15 +306,6 @@ def search_text(token: str) -> str:
     return re.split(r"[\s\"']", token, maxsplit=1)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of reading a call: a literal marker, or a field with its codec."""
-
-    literal: str = ""
-    field: str = ""
-    codec: str = ""
-
-
 class Compiled:
     """A format made ready for the machine."""
 
@@ -335,25 +331,21 @@ class Compiled:
             lead, tail = (() if parts[first].field == "call" else lead[1:]), tail[: len(tail) - len(closes[0])]
         self.opens: tuple[tuple[str, ...], ...] = opens
         self.closes: tuple[tuple[str, ...], ...] = closes
-        steps = [Step(literal=t) for t in lead]
+        steps = [Part(literal=t) for t in lead]
         for part in parts[first : last + 1]:
             if part.field:
-                steps.append(Step(field=part.field, codec=part.codec))
+                steps.append(Part(field=part.field, codec=part.codec))
             else:
-                steps += [Step(literal=t) for t in tokens(part.literal)]
-        steps += [Step(literal=t) for t in tail]
+                steps += [Part(literal=t) for t in tokens(part.literal)]
+        steps += [Part(literal=t) for t in tail]
         self.steps = tuple(steps)
         self.item_opener = lead[0] if lead else ""
         self.body = next(p for p in parts if p.field in ("args", "call", "params"))
-        self.name_line = self._name_line(parts)
         self._compile_param(fmt)
         self.section_openers = tuple(o[0] for o in opens if o)
         starts = [*self.section_openers, *([self.item_opener] if self.item_opener else [])]
-        self.openers = (
-            tuple(dict.fromkeys(search_text(s) for s in starts)) if fmt.tier == "tagged" else self.section_openers
-        )
-        if fmt.tier != "tagged":
-            self.openers = tuple(o for o in self.section_openers if len(o) > 1)
+        openers = dict.fromkeys(search_text(s) for s in starts)
+        self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
         self.argument_keys = tuple(dict.fromkeys((fmt.keys[1], *ARGUMENT_KEYS)))
 
     @classmethod
@@ -382,13 +374,6 @@ class Compiled:
             self.each = True
             return (lead[:1],), (tail[-1:],)
         return (), ()
-
-    def _name_line(self, parts: tuple[Part, ...]) -> bool:
-        """Whether blank space follows the name in the template, so that a name ends at a line's end."""
-        for before, after in itertools.pairwise(parts):
-            if before.field == "name" and after.literal[:1].isspace():
-                return True
-        return False
 
     def _compile_param(self, fmt: Format) -> None:
         self.param_open: tuple[str, ...] = ()

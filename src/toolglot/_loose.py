@@ -208,5 +208,4 @@ class LooseReader:
 
 
 def _surplus(at: int) -> Event:
-
     return Problem(Code.TRAILING_CHARACTERS, "One closing bracket too many", True, (at, at + 1))

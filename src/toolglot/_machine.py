@@ -36,7 +36,7 @@ Error: TypeAlias = tuple[Code, str, int]
 class Compiles:
     """What the machine derives from a compiled format, once."""
 
-    __slots__ = ("closers", "ends", "fmt", "id_pattern", "name_ends", "openers", "stops")
+    __slots__ = ("ends", "fmt", "id_pattern", "openers", "stops")
 
     _cache: ClassVar[dict[Compiled, Compiles]] = {}
 
@@ -219,7 +219,7 @@ class ItemReader:
         "_string",
         "_writer",
         "error",
-        "unopened",
+
     )  # fmt: skip
 
     def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...]) -> None:
@@ -245,7 +245,6 @@ class ItemReader:
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
         self._grammar: ParamGrammar | None = None
-        self.unopened = False
         self.error: Error | None = None
 
     # -- the story ---------------------------------------------------------------------------------
@@ -373,7 +372,7 @@ class ItemReader:
         if following.field == "params":
             tokens = [fmt.param_open[0]] if fmt.param_open else []
             tokens += [s.literal for s in fmt.steps[self._step + 2 :]] + list(self._closes[:1])
-        elif following.literal and fmt.body.field == "args" and buf[pos] == "{":
+        elif fmt.body.field == "args" and buf[pos] == "{":
             return pos
         waits = False
         for token in tokens:
@@ -394,11 +393,6 @@ class ItemReader:
         elif status == DONE:
             self._body_done = True
         return status
-
-    @property
-    def envelope(self) -> Envelope | None:
-        """The reader of a JSON call, if there is one."""
-        return self._envelope
 
     # -- the arguments as one JSON object --------------------------------------------------------------
 
@@ -1046,7 +1040,7 @@ class BlockReader:
             writer.cut(src.at, "{}", "{}", False)
         if self._state in ("items", "skip"):
             src.pos = len(src.buf)
-            if self._sectioned:
+            if self._sectioned and () not in self._closes:
                 self._unclosed(src, "end of text")
         src.pos = len(src.buf)
         writer.block_end(src.at)

@@ -92,10 +92,9 @@ class MessageReader:
 
     def _read_header(self, header: str, at: int) -> None:
         fmt = self._fmt
-        marks = [header.find(f"{s}{c}") for s in fmt.starts for c in fmt.channels]
-        channels = list(re.findall(r"<\|channel\|>\s*(\w+)", header)) or [
-            c for c in fmt.channels if c in header and marks
-        ]
+        named = "|".join(map(re.escape, fmt.channels))
+        starts = "|".join(map(re.escape, fmt.starts))
+        channels = re.findall(rf"(?:{starts})\s*({named})\b", header)
         lead, _, _ = fmt.recipient.partition("{name}")
         bare, dot, _ = lead.partition("functions.")
         recipients = list(re.finditer(rf"{re.escape(bare)}({re.escape(dot)})?([^\s<>]+)", header))

@@ -1,6 +1,7 @@
 """`parse`, `parse_one`, `Parser` and `ProseFilter`: the one place that raises.
 
-`parse(text)` is `feed`, `finish` and `result`, literally, so that whole and streamed reading cannot disagree.
+`parse(text)` is `feed`, `finish` and `result`, so that whole and streamed reading cannot disagree; a well-formed reply
+of one named format may take the short cut, which a law holds equal.
 """
 
 from __future__ import annotations
@@ -97,6 +98,10 @@ class Parser:
             start_in=start_in, arguments=arguments,
         )  # fmt: skip
         _check_limits(limits)
+        if not isinstance(prefix, str):
+            raise ToolglotError(f"option prefix: expected text, got {type(prefix).__name__}")
+        if not isinstance(max_hold, int) or max_hold < 0:
+            raise ToolglotError(f"option max_hold: expected a number of code points, got {max_hold!r}")
         self._strict = strict
         self._finished = False
         self._hot: Hot | None = None
@@ -222,15 +227,19 @@ def _check_options(**options: str) -> None:
 
 
 def _check_limits(limits: Mapping[str, int] | None) -> None:
+    if limits is not None and not isinstance(limits, Mapping):
+        raise ToolglotError(f"option limits: expected a mapping, got {type(limits).__name__}")
     for name, value in (limits or {}).items():
         if name not in LIMITS:
             raise ToolglotError(f"option limits: expected one of {', '.join(LIMITS)}, got {name!r}")
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ToolglotError(f"option limits: expected a positive number for {name}, got {value!r}")
 
 
 def _choose(format: str | AnyFormat | Sequence[str | AnyFormat]) -> tuple[AnyFormat, ...]:
     """The formats that are read, in order of preference."""
+    if not isinstance(format, str | Format | Messages | Sequence):
+        raise ToolglotError(f"option format: expected a name, a Format or several, got {type(format).__name__}")
     if format == "auto":
         return formats()
     if isinstance(format, str):
@@ -275,7 +284,7 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     >>> result.calls[0].arguments, result.problems[0].code
     ({'a': 2}, <Code.COERCED: 'coerced'>)
     """
-    if "format" in options and options.keys() <= _SHORT:
+    if "format" in options and options.keys() <= _SHORT and isinstance(text, str):
         format = options["format"]
         short = shortcut(get_format(format) if isinstance(format, str) and format != "auto" else format)
         found = short.read(text, kept_tools(tools)) if short is not None else None

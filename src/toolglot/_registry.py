@@ -38,13 +38,6 @@ def register(format: AnyFormat, *, replace: bool = False) -> None:
     _ALIASES.update(dict.fromkeys(names, format.id))
 
 
-def unregister(format_id: str) -> None:
-    """Forget a format: for tests."""
-    del _FORMATS[format_id]
-    for name in [n for n, owner in _ALIASES.items() if owner == format_id]:
-        del _ALIASES[name]
-
-
 def get_format(name: str) -> AnyFormat:
     """The format of that id or alias; case, '-' and '_' do not matter.
 
@@ -53,13 +46,17 @@ def get_format(name: str) -> AnyFormat:
     >>> get_format("qwen3-coder").id
     'qwen3_xml'
     """
+    if not isinstance(name, str):
+        raise ToolglotError(f"expected a format's name, got {type(name).__name__}")
     found = _ALIASES.get(_key(name))
     if found is None:
         import difflib
 
         near = difflib.get_close_matches(_key(name), _ALIASES, n=3, cutoff=0.5)
-        hint = f": the nearest are {', '.join(near)}" if near else f": there are {', '.join(_FORMATS)}"
-        raise ToolglotError(f"no format is named {name!r}{hint}")
+        hint = f": the nearest are {', '.join(near)}" if near else f": expected one of {', '.join(_FORMATS)}"
+        if name == "auto":
+            hint = ": 'auto' is not one format but all of them"
+        raise ToolglotError(f"expected a format's name, got {name!r}{hint}")
     return _FORMATS[found]
 
 

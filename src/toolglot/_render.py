@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from ._errors import ToolglotError
 from ._events import Call
 from ._format import AnyFormat, Compiled, Format, Messages, is_control
-from ._parser import parse
+from ._parser import Parser, parse
 from ._registry import get_format
 from ._result import Result
 from ._values._raw import encode_entities
@@ -151,7 +151,10 @@ def python_text(value: Any) -> str:
 def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
     """Refuse what would not be read back as it was meant."""
     tools = {name: _schema_of([i for i in items if i[0] == name]) for name, _, _, _ in items}
-    result = parse(text, tools, format=fmt)
+    parser = Parser(tools, format=fmt)
+    parser.feed(text)
+    parser.finish()
+    result = parser.result
     read = [(c.name, c.arguments) for c in result.calls]
     why = f" ({result.problems[0].message})" if result.problems else ""
     for index, (name, arguments, _, _) in enumerate(items):

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ._errors import Code
 from ._events import (
     ArgumentsDelta,
     Call,
@@ -206,11 +205,3 @@ def collect(events: Iterable[Event], text: str) -> Result:
     for event in events:
         collector.add(event)
     return collector.result(text)
-
-
-def has_error(problems: Iterable[Problem]) -> bool:
-    """Whether strict reading would refuse a reply with these problems."""
-    return any(p.code.is_error for p in problems)
-
-
-__all__ = ["Code", "Collector", "Result", "Segment", "collect", "has_error"]

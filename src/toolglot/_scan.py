@@ -45,7 +45,6 @@ class Roles:
     opens: list[tuple[AnyFormat, str]] = field(default_factory=list)  # formats and their own spelling of the opener
     thinks: list[Block] = field(default_factory=list)
     ends_thought: bool = False
-    ends_turn: bool = False
 
 
 class Grammar:
@@ -69,18 +68,16 @@ class Grammar:
             self._add(fmt)
             ends += fmt.ends
         for end in ends:
-            self._role(end).ends_turn = True
+            self._role(end)
         self.ends_on_call = any(b.optional for b in self.thoughts) and all(
             not isinstance(f, Messages) and all(b.optional for b in f.thinking) for f in formats
         )
         self.markers = Markers(self.roles)
         self.ends = Markers(ends)
-        self.soft_ends = tuple(e for e in ends if not is_control(e))
         closers = [c for b in self.thoughts for _, c in b.pairs]
         closers += [e for f in formats if isinstance(f, Messages) for e in f.ends]
         self.closers = Markers(closers)
         openers = [m for m, r in self.roles.items() if r.opens]
-        self.thought_markers = Markers([*closers, *openers])
         self.openers = Markers(openers)
 
     def _role(self, marker: str) -> Roles:

@@ -176,7 +176,7 @@ class LiteralReader:
                 if pos == size:
                     return MORE
                 char = buf[pos]
-                if char == "/" or (char == "#" and state != _BARE):
+                if char in "/#":
                     status = self._comment(src)
                     if status == DONE:
                         continue
@@ -370,7 +370,8 @@ class LiteralReader:
         return DONE
 
     def _trailing_comma(self, char: str) -> None:
-        self._say(Code.TRAILING_COMMA, f"Expected a member after ',', got {char!r}", self._where, self._where + 1)
+        what = "a member" if self.frames[-1].kind == OBJECT else "an item"
+        self._say(Code.TRAILING_COMMA, f"Expected {what} after ',', got {char!r}", self._where, self._where + 1)
         self.pending = ""
 
     def _key(self, src: Source, char: str) -> int:
@@ -886,30 +887,17 @@ def _python_number(word: str) -> str:
     return sign + digits + (exponent or "")
 
 
-def _whole(text: str, dialect: Dialect) -> str | None:
-    src = Source(text, final=True)
-    reader = LiteralReader(dialect)
-    if reader.read(src) != DONE or reader.problems or src.buf[src.pos :].strip(" \t\r\n"):
-        return None
-    return reader.take()
-
-
 def python_to_json(text: str) -> str | None:
     """The JSON text of a string that is one Python literal, or None.
 
     >>> python_to_json("{'a': (1, None)}")
     '{"a": [1, null]}'
     """
-    return _whole(text, "python")
-
-
-def json_to_json(text: str) -> str | None:
-    """The text, if it is one value of strict JSON, else None.
-
-    >>> json_to_json('[1, NaN]') is None
-    True
-    """
-    return _whole(text, "json")
+    src = Source(text, final=True)
+    reader = LiteralReader("python")
+    if reader.read(src) != DONE or reader.problems or src.buf[src.pos :].strip(" \t\r\n"):
+        return None
+    return reader.take()
 
 
 def lenient_json(
