@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from ._errors import ToolglotError
 
@@ -51,8 +51,7 @@ class Block:
         return ((self.open, self.close), *self.also)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One part of a template, or one step of reading it: literal text, or a field with its codec."""
 
     literal: str = ""
@@ -274,7 +273,8 @@ def _check(fmt: Format) -> None:
         raise fail("tier", f"expected one of {', '.join(TIERS)}, got {fmt.tier!r}")
     if len(fmt.keys) < 2:
         raise fail("keys", f"expected the keys of name and arguments, got {fmt.keys!r}")
-    if fmt.tier == "tagged" and not Compiled.of(fmt).openers:
+    marked = fmt.section.open if fmt.section is not None else parts[0].literal
+    if fmt.tier == "tagged" and not marked.strip():
         raise fail("call", "expected a marker before the first field, or a section with one (or a tier), got none")
 
 

@@ -7,7 +7,6 @@ a call is final. After FAIL all of it is prose.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ._calls import Context
 from ._errors import Code
@@ -26,13 +25,15 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _CONTROL = re.compile(r"<[|｜/a-z]")
 
 
-@dataclass(slots=True)
 class Looseness:
     """The formats that are read without markers: JSON calls, lists of calls, bare calls; each may be missing."""
 
-    json: Compiled | None = None
-    list: Compiled | None = None
-    bare: Compiled | None = None
+    __slots__ = ("bare", "json", "list")
+
+    def __init__(self) -> None:
+        self.json: Compiled | None = None
+        self.list: Compiled | None = None
+        self.bare: Compiled | None = None
 
     def __bool__(self) -> bool:
         return self.json is not None or self.list is not None or self.bare is not None

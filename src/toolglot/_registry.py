@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ._errors import ToolglotError
 from ._format import AnyFormat
+from .formats import ORDER
 
 _FORMATS: dict[str, AnyFormat] = {}
 _ALIASES: dict[str, str] = {}
@@ -70,11 +71,8 @@ def formats() -> tuple[AnyFormat, ...]:
 
 
 def _load() -> None:
-    from .formats import ORDER
-
     for name in ORDER:
-        module = import_module(f".formats.{name}", __package__)
-        for format in module.FORMATS:
+        for format in import_module(f".formats.{name}", __package__).FORMATS:
             register(format)
 
 

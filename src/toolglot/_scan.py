@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ._calls import Context
@@ -38,13 +37,15 @@ _LINE_BLANK = re.compile(r"[ \t]*")
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
 
-@dataclass(slots=True)
 class Roles:
-    """What one marker may mean."""
+    """What one marker may mean: it opens calls (of these formats, in their own spelling), opens or ends a thought."""
 
-    opens: list[tuple[AnyFormat, str]] = field(default_factory=list)  # formats and their own spelling of the opener
-    thinks: list[Block] = field(default_factory=list)
-    ends_thought: bool = False
+    __slots__ = ("ends_thought", "opens", "thinks")
+
+    def __init__(self) -> None:
+        self.opens: list[tuple[AnyFormat, str]] = []
+        self.thinks: list[Block] = []
+        self.ends_thought = False
 
 
 class Grammar:
@@ -167,24 +168,31 @@ class Quoting:
         return "fence" if self.fence else "ticks" if self.ticks else ""
 
 
-@dataclass(slots=True)
 class Candidate:
     """Calls without markers that are held until no call with markers can follow."""
 
-    tier: Tier
-    events: list[Event]
-    start: int
-    end: int
+    __slots__ = ("end", "events", "start", "tier")
+
+    def __init__(self, tier: Tier, events: list[Event], start: int, end: int) -> None:
+        self.tier = tier
+        self.events = events
+        self.start = start
+        self.end = end
 
 
-@dataclass(slots=True)
 class Hold:
-    """Text that is read but not said, until what stands behind it decides what it is."""
+    """Text that is read but not said, until what stands behind it decides what it is.
 
-    kind: str  # fence, ticks, thought, detect
-    start: int
-    pieces: list[str]
-    quoting: Quoting
+    `kind` is fence, ticks, thought or detect; `quoting` is how things stood where the hold began.
+    """
+
+    __slots__ = ("kind", "pieces", "quoting", "start")
+
+    def __init__(self, kind: str, start: int, quoting: Quoting) -> None:
+        self.kind = kind
+        self.start = start
+        self.pieces: list[str] = []
+        self.quoting = quoting
 
 
 class Racer:
@@ -243,7 +251,7 @@ class Scanner:
         if start_in == "reasoning":
             self.thinking = True
         elif start_in == "detect":
-            self.hold = Hold("detect", 0, [], copy.copy(self.quoting))
+            self.hold = Hold("detect", 0, copy.copy(self.quoting))
 
     # -- the story -----------------------------------------------------------------------------------
 
@@ -411,7 +419,7 @@ class Scanner:
         roles = self.grammar.roles[marker]
         quoted = self.quoting.quoted
         if quoted and src.at != self.real and not (self.named and is_control(marker)):
-            self.hold = Hold(quoted, src.at, [], copy.copy(self.quoting))
+            self.hold = Hold(quoted, src.at, copy.copy(self.quoting))
             return DONE
         if roles.thinks:
             src.pos = found.end()
@@ -470,7 +478,7 @@ class Scanner:
                 self.back_to_thought = True
                 self._open(self.grammar.roles[opener.group()], opener.group())
             else:
-                self.hold = Hold("thought", src.at, [], copy.copy(self.quoting))
+                self.hold = Hold("thought", src.at, copy.copy(self.quoting))
             return DONE
         if found is None:
             end = len(buf)
