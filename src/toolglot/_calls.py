@@ -179,7 +179,7 @@ class CallWriter:
             keep = ctx.unknown_tools == "keep" and self.tagged
             if keep:
                 problem.repaired = True
-            if self.tagged:
+            if self.tagged or self.accepted:
                 self.sink.append(problem)
             else:
                 self.unknown.append(problem)

@@ -95,6 +95,11 @@ class Envelope(LiteralReader):
         return status
 
     @property
+    def in_list(self) -> bool:
+        """Whether a call of a list is being read."""
+        return len(self._tags) > 1 and self._tags[0] == _LIST
+
+    @property
     def live(self) -> bool:
         """Whether arguments are being written as they come."""
         return self._live
@@ -117,10 +122,17 @@ class Envelope(LiteralReader):
     def _salvage(self) -> bool:
         """Arguments that are whole make a call, though what stands around them is not closed: ruling 11."""
         call = self._call
-        if call is None or call.whole or self._args_depth or self.error is None:
+        if call is None or self._args_depth or self.error is None:
             return False
         code, _, at = self.error
-        if code != Code.EXPECTED_COMMA or not self._settled(call):
+        if code != Code.EXPECTED_COMMA:
+            return False
+        if call.whole:
+            if self._writer.tagged:
+                self.error = None
+                self._writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got something else", at, at)
+            return self._writer.tagged
+        if not self._settled(call):
             return False
         self.error = None
         self._item_end(call, at)
@@ -171,7 +183,7 @@ class Envelope(LiteralReader):
         self._args_at = at
         call.key = self._args_key
         own = self._args_key == self._fmt.argument_keys[0]
-        self._undecided = own and call.name is not None and not call.args and call.bad is None
+        self._undecided = own and bool(call.name) and not (call.done or call.args or call.bad)
 
     def on_key(self, key: str, at: int) -> None:
         """A key of a call object, or the first key of its arguments."""
@@ -182,6 +194,8 @@ class Envelope(LiteralReader):
         if not isinstance(call, _Call):
             return
         self._args_key = key
+        if call.done and (key in self._name_keys or key == self._fmt.argument_keys[0]):
+            self.error = (Code.DUPLICATE_KEY, f"Expected no second {key!r} behind the arguments, got one", at)
         if key in self._name_keys:
             self._role = _NAME
             self.shaped = True
@@ -322,8 +336,10 @@ class Envelope(LiteralReader):
         problems: list[Problem] = []
         if call.args:
             order = self._fmt.argument_keys
-            ranked = sorted(call.args, key=lambda a: order.index(a[0]) if a[0] in order else len(order))
-            key, start, stop, string = ranked[0]
+            # The first key of the order counts, and of one that stands twice the last.
+            keys = [a[0] for a in call.args]
+            first = min(keys, key=lambda k: order.index(k) if k in order else len(order))
+            key, start, stop, string = next(a for a in reversed(call.args) if a[0] == first)
             raw = string if string is not None else self._ctx.history.slice(start, stop)
             if string is not None and not string.strip():
                 if string == "" and self._ctx.history.slice(start, stop) != '""':

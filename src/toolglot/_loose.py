@@ -174,7 +174,7 @@ class LooseReader:
                 self.sink.append(_surplus(at))
             src.pos = pos + 1
             return self._place(src)
-        if self._fence or self._separated:
+        if self._fence or self._separated or char == "{":
             shape = self._formats.shape(src.buf, pos, src.final, self._ctx)
             if shape == WAIT:
                 return MORE

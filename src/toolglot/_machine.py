@@ -36,7 +36,7 @@ Error: TypeAlias = tuple[Code, str, int]
 class Compiles:
     """What the machine derives from a compiled format, once."""
 
-    __slots__ = ("ends", "fmt", "id_pattern", "openers", "stops")
+    __slots__ = ("ends", "fmt", "id_pattern", "openers", "sections", "stops")
 
     _cache: ClassVar[dict[Compiled, Compiles]] = {}
 
@@ -49,6 +49,8 @@ class Compiles:
         marks = [m for m in (*tail, *sections, *self.ends) if len(m) > 2 and m[0] in "<["]
         self.stops = Markers(m for m in marks if '"' not in m and " " not in m)
         self.id_pattern = _id_pattern(fmt.format.id_rule)
+        last = [c[-1] for c in fmt.closes if c]
+        self.sections = Markers([fmt.item_opener, *fmt.section_openers, *last])
 
     @classmethod
     def of(cls, fmt: Compiled) -> Compiles:
@@ -76,17 +78,7 @@ class ParamGrammar:
     """Says what stands at a `<` inside a raw value: ruling 16."""
 
     __slots__ = (
-        "_close",
-        "_closes",
-        "_declared",
-        "_ends",
-        "_middle",
-        "_open",
-        "_openers",
-        "_own",
-        "_sections",
-        "_seen",
-        "first",
+        "_close", "_closes", "_declared", "_end", "_ends", "_middle", "_open", "_openers", "_own", "_seen", "first",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +94,7 @@ class ParamGrammar:
         self._ends = Markers(extra.ends)
         self._declared = declared
         self._seen = seen
+        self._end = 0  # of the call's close that was seen last
         self.first = self._close[0]
 
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
@@ -118,6 +111,8 @@ class ParamGrammar:
             if what == 1:
                 return _raw.NEXT, pos
         what = self._call_end(text, pos, final)
+        if what == 1:
+            what = self._plausible(text, final)
         if what == WAIT:
             return _raw.WAIT, pos
         if what == 1:
@@ -126,6 +121,12 @@ class ParamGrammar:
         if opener < 0:
             return _raw.WAIT, pos
         return (_raw.OPENER if opener else _raw.NO), pos
+
+    def _plausible(self, text: str, final: bool) -> int:
+        """Whether a call may be over though its value has no closer: 1 where its close ends a line or the text."""
+        if self._end == len(text):
+            return 1 if final else WAIT
+        return 1 if text[self._end] in "\r\n<" else NO
 
     def _behind(self, text: str, end: int, final: bool) -> tuple[int, int]:
         """A closer stands before `end`: can the grammar go on?"""
@@ -172,15 +173,20 @@ class ParamGrammar:
                 return end if end == WAIT or first else 2
             pos = end
             first = False
-        if not self._closes:
-            return 1
+        self._end = pos
         start = blank_end(text, pos)
+        again = token_at(self._close, text, start, final) if start < len(text) else NO
+        if again != NO:
+            return 2 if again >= 0 else WAIT  # the value's closer stands behind the call's: the value goes on
+        if not self._closes:
+            return 1 if final or start < len(text) or start - pos >= LOOKAHEAD else WAIT
         if start == len(text):
             return 1 if final or start - pos >= LOOKAHEAD else WAIT
         waits = False
         for token in self._closes:
             end = token_at(token, text, start, final)
             if end >= 0:
+                self._end = end
                 return 1
             waits = waits or end == WAIT
         for known in (self._ends, self._openers):
@@ -273,6 +279,11 @@ class ItemReader:
     def _fail(self, code: Code, message: str, at: int) -> int:
         self.error = (code, message, at)
         return FAIL
+
+    @property
+    def in_list(self) -> bool:
+        """Whether a JSON call of a list is being read."""
+        return self._envelope is not None and self._envelope.in_list
 
     @property
     def streaming(self) -> LiteralReader | RawReader | None:
@@ -759,9 +770,10 @@ class BlockReader:
     `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
     """
 
-    __slots__ = ("_closes", "_ctx", "_depth", "_fmt", "_item", "_opens", "_quote", "_sectioned", "_short_of",
-                 "_state", "_surplus", "start",
-                 "writer")  # fmt: skip
+    __slots__ = (
+        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_in_list", "_item", "_lost_from", "_opens", "_quote",
+        "_sectioned", "_short_of", "_state", "_surplus", "start", "writer",
+    )  # fmt: skip
 
     def __init__(self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event]) -> None:
         self._fmt = fmt
@@ -772,6 +784,9 @@ class BlockReader:
         self._surplus = False
         self._depth = 0  # of the brackets that are passed over
         self._quote = ""
+        self._in_list = False  # a list of JSON calls is open, since one of them could not be read
+        self._lost_from = 0
+        self._extra = Compiles.of(fmt)
         self._short_of = ""  # the part of the section's closer that is missing
         index = next((i for i, o in enumerate(fmt.opens) if o and o[0] == entry), -1)
         self._sectioned = index >= 0
@@ -813,6 +828,8 @@ class BlockReader:
                     return status
             elif self._state == "skip":
                 status = self._skip(src)
+            elif self._state == "lost":
+                status = self._lost(src)
             else:
                 status = self._read_item(src)
             if status != DONE:
@@ -863,6 +880,10 @@ class BlockReader:
             return self._end(src)
         if not first:
             if buf[start] in ",;":
+                src.pos = start + 1
+                return DONE
+            if buf[start] == "]" and self._in_list:
+                self._in_list = False
                 src.pos = start + 1
                 return DONE
             if buf[start] in "}]" and not self._surplus and self._fmt.body.field == "call":
@@ -971,17 +992,48 @@ class BlockReader:
         writer = self.writer
         end = src.at
         says = writer.tagged or writer.relevant
-        listed = self._sectioned and self._item is not None and not self._fmt.item_opener
-        if listed and self._fmt.body.field == "params" and (says or error[0] == Code.POSITIONAL_ARGUMENT):
+        if self._listed(error):
             src.unread(self._ctx.history.slice(writer.item_at, end))
             writer.fail(error, end)
             self._depth = 0
             self._quote = ""
             self._state = "skip"
             return DONE
+        if self._sectioned and self._fmt.item_opener and len(self._fmt.item_opener) > 1 and self._item is not None:
+            writer.fail(error, end)
+            self._lost_from = end
+            self._state = "lost"
+            return DONE
         if says:
             writer.fail(error, end)
         return FAIL
+
+    def _listed(self, error: Error) -> bool:
+        """Whether the unreadable call is one of a list, so that its end is found by its brackets."""
+        item = self._item
+        if not self._sectioned or item is None or self._fmt.item_opener:
+            return False
+        if self._fmt.body.field == "call":
+            self._in_list = self._in_list or item.in_list
+            return self.writer.tagged and item.in_list
+        says = self.writer.tagged or self.writer.relevant
+        return self._fmt.body.field == "params" and (says or error[0] == Code.POSITIONAL_ARGUMENT)
+
+    def _lost(self, src: Source) -> int:
+        """Pass over a call that cannot be read, to the next one or to the section's end."""
+        markers = self._extra.sections
+        found = markers.find(src.buf, src.pos)
+        end = found.start() if found else (len(src.buf) if src.final else markers.held(src.buf, src.pos))
+        limit = self._lost_from + self._ctx.max_hold - src.base
+        if end > limit:
+            src.pos = max(limit, src.pos)
+            return FAIL
+        src.pos = end
+        if found is None:
+            return MORE
+        self.writer.item_end(src.at)
+        self._state = "items"
+        return DONE
 
     def _skip(self, src: Source) -> int:
         """Pass over a call that cannot be read, to its closing bracket."""
@@ -1030,7 +1082,7 @@ class BlockReader:
             if src.pos < len(src.buf):
                 writer.block_end(src.at)
                 return DONE
-        elif self._state == "skip":
+        elif self._state in ("skip", "lost"):
             src.pos = len(src.buf)
             writer.item_end(src.at)
         elif item is None:
@@ -1038,7 +1090,7 @@ class BlockReader:
                 return FAIL
             src.pos = len(src.buf)
             writer.cut(src.at, "{}", "{}", False)
-        if self._state in ("items", "skip"):
+        if self._state in ("items", "skip", "lost"):
             src.pos = len(src.buf)
             if self._sectioned and () not in self._closes:
                 self._unclosed(src, "end of text")

@@ -98,7 +98,7 @@ class MessageReader:
         lead, _, _ = fmt.recipient.partition("{name}")
         bare, dot, _ = lead.partition("functions.")
         recipients = list(re.finditer(rf"{re.escape(bare)}({re.escape(dot)})?([^\s<>]+)", header))
-        tools = [r for r in recipients if r[1] or (r[2] in self._ctx.tools)]
+        tools = [r for r in recipients if r[1] or r[2] in self._ctx.tools or "." in r[2]]
         if len(recipients) > 1 or len(channels) > 1:
             message = "The header names its channel or its recipient twice: the last counts"
             self.writer.problem(Code.DRIFTED, message, at, at + len(header), True)

@@ -113,7 +113,7 @@ class LiteralReader:
     """
 
     __slots__ = (
-        "_begin", "_coerce", "_dialect", "_kind", "_quote", "_said", "_state", "_suspect", "_where",
+        "_begin", "_coerce", "_dialect", "_kind", "_quote", "_said", "_state", "_suspect", "_triple", "_where",
         "depth_limit", "error", "floor", "frames", "held", "keyword", "length", "member_length", "node", "out",
         "pending", "problems", "stops", "watch", "writing",
     )  # fmt: skip
@@ -151,6 +151,7 @@ class LiteralReader:
         self.held: list[str] = []
         self._where = 0
         self._suspect = False
+        self._triple = False
         self._said: set[Code] = set()
         self._begin = 0
 
@@ -203,7 +204,7 @@ class LiteralReader:
     @property
     def streams(self) -> bool:
         """Whether plain text that comes next is passed on as it is: the short path of a long string."""
-        return self._state == _STRING and self._kind == "string" and not self._suspect
+        return self._state == _STRING and self._kind == "string" and not self._suspect and not self._triple
 
     @property
     def requotes(self) -> bool:
@@ -519,7 +520,13 @@ class LiteralReader:
     # -- strings -------------------------------------------------------------------------------------
 
     def _open_string(self, src: Source, char: str, at: int) -> int:
-        if char == "'" and self._dialect == "json":
+        start = src.buf[src.pos : src.pos + 3]
+        if len(start) < 3 and start == char * len(start) and not src.final:
+            return MORE  # perhaps three quotes
+        triple = start == char * 3
+        if triple and self._dialect == "json":
+            self._say(Code.EXPECTED_VALUE, f"Expected a value in double quotes, got {start!r}", at, at + 3)
+        elif char == "'" and self._dialect == "json":
             self._say(Code.EXPECTED_VALUE, "Expected a value in double quotes, got a single quote", at, at + 1)
         node = self._here()
         kind = "string"
@@ -527,10 +534,11 @@ class LiteralReader:
             kind = "held"
         self._flush()
         self._begin_string(char, kind, at)
-        src.pos += 1
+        self._triple = triple
+        src.pos += 3 if triple else 1
         if kind == "string":
             self.write('"')
-            if self._dialect == "json" and char == '"' and len(src.buf) - src.pos > 64:
+            if self._dialect == "json" and char == '"' and not triple and len(src.buf) - src.pos > 64:
                 self._leap(src)
         return DONE
 
@@ -553,6 +561,7 @@ class LiteralReader:
         self._begin = at
         self.held = []
         self._suspect = False
+        self._triple = False
         if self._said:
             self._said = set()
         self._state = _STRING
@@ -590,12 +599,16 @@ class LiteralReader:
                 closes = 1 if self._kind == "key" else self._closes(src, pos)
                 if closes < 0:
                     return MORE
+                if self._triple and closes != 3:
+                    self._add('\\"' if char == '"' else char)
+                    src.pos = pos + 1
+                    continue
                 if closes == 2:
                     return self._fail(
                         Code.UNESCAPED_QUOTE, "A quote inside the string can be read in two ways", src.base + pos
                     )
                 if closes:
-                    src.pos = pos + 1
+                    src.pos = pos + (3 if self._triple else 1)
                     return self._string_read(src)
                 self._once(
                     Code.UNESCAPED_QUOTE, "A quote inside the string is not escaped", src.base + pos, src.base + pos + 1
@@ -607,7 +620,7 @@ class LiteralReader:
                 if not self._escape(src):
                     return MORE
             else:
-                if self._dialect == "json" or char in "\n\r":
+                if not self._triple and (self._dialect == "json" or char in "\n\r"):
                     self._once(
                         Code.CONTROL_CHARACTER, "A raw control character stands in the string", src.base + pos,
                         src.base + pos + 1,
@@ -686,8 +699,13 @@ class LiteralReader:
         return True
 
     def _closes(self, src: Source, pos: int) -> int:
-        """Whether the quote at pos ends the string: 1 yes, 0 no, -1 too little text, 2 two readings."""
+        """Whether the quote at pos ends the string: 1 yes, 0 no, -1 too little text, 2 two readings, 3 three quotes."""
         buf = src.buf
+        if self._triple:
+            run = buf[pos : pos + 3]
+            if len(run) < 3 and run == self._quote * len(run) and not src.final:
+                return -1
+            return 3 if run == self._quote * 3 else 0
         size = len(buf)
         wait = 1 if src.final else -1
         blank = _BLANK.match(buf, pos + 1)
@@ -715,10 +733,13 @@ class LiteralReader:
                 return wait
             return int(char == "#" or buf[ahead + 1] in "/*")
         if kind == OBJECT and (char in "\"'" or ("\n" in buf[pos:ahead] and char.isidentifier())):
-            return self._looks_like_key(src, ahead)
+            key = self._looks_like_key(src, ahead)
+            return 2 if not key and char in "\"'" else key
+        if not kind and not self.keyword:
+            return 1
+        if char in "\"'" and "\n" not in buf[pos:ahead]:
+            return 2  # a missing comma, two strings in one, or quotes inside
         if not kind:
-            if not self.keyword:
-                return 1
             return self._keyword_ahead(src, ahead) if char.isidentifier() else 0
         return int(char in "\"'{[" and "\n" in buf[pos:ahead])
 
