@@ -97,28 +97,9 @@ class CallWriter:
     """Turns what the readers find in one block into events; `sink` takes them."""
 
     __slots__ = (
-        "_args_end", "_ident",
-        "_name_span",
-        "_parts",
-        "_pending",
-        "accepted",
-        "args_at",
-        "begun",
-        "ctx",
-        "format_id",
-        "index",
-        "item_at",
-        "length",
-        "name",
-        "open",
-        "refusals",
-        "refused",
-        "relevant_at",
-        "settled",
-        "sink",
-        "start",
-        "tagged",
-        "unknown",
+        "_args_end", "_ident", "_name_span", "_parts", "_pending", "accepted", "args_at", "begun", "ctx",
+        "ever", "format_id", "index", "item_at", "length", "name", "open", "refusals", "refused",
+        "relevant_at", "settled", "sink", "start", "tagged", "unknown",
     )  # fmt: skip
 
     def __init__(self, ctx: Context, format_id: str, start: int, tagged: bool, sink: list[Event]) -> None:
@@ -131,6 +112,7 @@ class CallWriter:
         self.relevant_at = -1  # where a name that counts was first seen
         self.refusals = 0
         self.unknown: list[Problem] = []
+        self.ever = False  # a call that counts was begun
         self.settled = False  # text of the block was said
         self._pending: list[Span] = []  # refused calls before the first one that counts
         self.index = 0
@@ -192,7 +174,7 @@ class CallWriter:
         self._ident = ident
         self._name_span = span
         self.args_at = self._args_end = args_at
-        self.open = True
+        self.open = self.ever = True
         self.index = ctx.calls
         ctx.calls += 1
         if ctx.arguments == "live":

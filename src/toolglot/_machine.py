@@ -772,7 +772,7 @@ class BlockReader:
 
     __slots__ = (
         "_closes", "_ctx", "_depth", "_extra", "_fmt", "_in_list", "_item", "_lost_from", "_opens", "_quote",
-        "_sectioned", "_short_of", "_state", "_surplus", "start", "writer",
+        "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
     def __init__(self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event]) -> None:
@@ -784,6 +784,7 @@ class BlockReader:
         self._surplus = False
         self._depth = 0  # of the brackets that are passed over
         self._quote = ""
+        self.racing = False  # other formats may read the block better
         self._in_list = False  # a list of JSON calls is open, since one of them could not be read
         self._lost_from = 0
         self._extra = Compiles.of(fmt)
@@ -999,7 +1000,8 @@ class BlockReader:
             self._quote = ""
             self._state = "skip"
             return DONE
-        if self._sectioned and self._fmt.item_opener and len(self._fmt.item_opener) > 1 and self._item is not None:
+        resumes = self._sectioned and len(self._fmt.item_opener) > 1 and self._item is not None
+        if resumes and (writer.ever or not self.racing):
             writer.fail(error, end)
             self._lost_from = end
             self._state = "lost"

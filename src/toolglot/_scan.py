@@ -210,7 +210,7 @@ class Racer:
     def begun(self) -> bool:
         """Whether a call was begun (or found not to be offered)."""
         writer = self.reader.writer
-        return bool(writer.open or writer.accepted)
+        return bool(writer.open or writer.accepted or (writer.ever and self.status != FAIL))
 
 
 class Scanner:
@@ -634,6 +634,8 @@ class Scanner:
         for fmt, spelling in roles.opens:
             sink: list[Event] = []
             reader = self._reader(fmt, spelling, start, sink, copy.copy(self.ctx))
+            if isinstance(reader, BlockReader):
+                reader.racing = True
             self.racers.append(Racer(reader, src.fork(), sink))
 
     def _reader(self, fmt: AnyFormat, spelling: str, start: int, sink: list[Event], ctx: Context) -> Reader:
@@ -673,6 +675,8 @@ class Scanner:
     def _adopt(self, racer: Racer) -> None:
         """The winner's events so far are said, and its next ones directly."""
         reader = racer.reader
+        if isinstance(reader, BlockReader):
+            reader.racing = False
         if self.queue is not None or self.ctx.block == "all-or-nothing":
             return
         self.sink += racer.sink
