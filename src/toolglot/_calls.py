@@ -211,7 +211,7 @@ class CallWriter:
         """The next piece of the arguments, read up to `end`. Past the limit the call is refused."""
         if not self.open or not text:
             return
-        room = self.ctx.limits["arguments"] - self.length
+        room = max(self.ctx.limits["arguments"] - self.length, 0)
         piece = text if len(text) <= room else text[:room]
         self._parts.append(piece)
         self.length += len(piece)

@@ -17,74 +17,60 @@ from ._source import Source
 from ._values._literal import LiteralReader, requoted
 from ._values._raw import RawReader
 
-_NOTHING = re.compile("")
+_ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 
 
 class Hot:
-    """Passes on the pieces of one string. `carry` is the tail that the next piece decides."""
+    """Passes on the pieces of one string that stands in the reply as it stands in JSON.
+
+    `carry` is the tail that the next piece decides; `at` is the place in the reply behind what was passed on.
+    """
 
     __slots__ = (
-        "_collector", "_end", "_full", "_index", "_known", "_literal", "_match", "_parts", "_quote", "_source", "_src",
-        "_start", "_tail", "_writer", "at", "carry", "first",
+        "_collector", "_end", "_full", "_index", "_known", "_literal", "_match", "_parts", "_source", "_src", "_start",
+        "_writer", "at", "carry",
     )  # fmt: skip
 
     def __init__(
-        self, writer: CallWriter, target: LiteralReader | RawReader, src: Source, collector: Collector
+        self,
+        writer: CallWriter,
+        src: Source,
+        collector: Collector,
+        pattern: re.Pattern[str],
+        literal: LiteralReader | None,
     ) -> None:
         self._writer = writer
         self._src = src
         self._collector = collector
+        self._literal = literal
+        self._full = pattern.fullmatch
+        self._match = pattern.match
         self._index = writer.index
         self.carry = src.buf[src.pos :]
         self._known = len(self.carry)  # code points of the carry that the history holds already
         self.at = self._start = src.at
         limits = writer.ctx.limits
-        self._end = self.at + min(limits["arguments"] - writer.length, limits["reply"] - self.at) - 64
+        room = min((limits["arguments"] - writer.length) // _ESCAPED, limits["reply"] - self.at)
+        self._end = self.at + room - 64
         self._parts: list[str] = []
-        if isinstance(target, RawReader):
-            self._literal: LiteralReader | None = None
-            self._quote = ""
-            self.first = target.first
-            self._tail = target.tail
-            self._source: list[str] = []
-            self._full = self._match = _NOTHING.match
-        else:
-            self._literal = target
-            self.first = self._tail = ""
-            self._quote = target.quote if target.requotes else ""
-            self._source = [] if self._quote else self._parts
-            self._full = target.plain.fullmatch
-            self._match = target.plain.match
+        self._source = self._parts  # the reply's own text, where that differs
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a piece, or None if the machine must read it (behind `carry`)."""
-        if not text:
-            return []
-        if self.carry or self._source is not self._parts:
-            return self._push(text)
-        if self._full(text) is None:
+        if self.carry or self._full(text) is None or not text:
             return self._push(text)
         at = self.at
-        end = self.at = at + len(text)
-        self._parts.append(text)
-        if end > self._end or len(self._parts) > 1024:
-            return self._pause(text, at, end)
-        return [ArgumentsDelta(self._index, text, (at, end))]
-
-    def _pause(self, text: str, at: int, end: int) -> list[Event] | None:
-        """Settle what went by; near a limit the machine takes over."""
+        end = at + len(text)
         if end > self._end:
-            self._parts.pop()
-            self.at = at
             return None
-        self.settle()
+        self.at = end
+        self._parts.append(text)
+        if len(self._parts) > 1024:
+            self.settle()
         return [ArgumentsDelta(self._index, text, (at, end))]
 
     def _push(self, text: str) -> list[Event] | None:
-        if self.at + len(text) > self._end:
-            return None
-        if self.first:
-            return self._push_raw(text)
+        """A piece that ends in half an escape, or goes on from one."""
         whole = self.carry + text
         found = self._match(whole)
         assert found is not None
@@ -92,19 +78,13 @@ class Hot:
         rest = whole[stop:]
         if rest and not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
             return None
-        self.carry = rest
-        whole = whole[:stop]
-        return self._say(whole, requoted(whole, self._quote) if self._quote else whole)
-
-    def _push_raw(self, text: str) -> list[Event] | None:
-        if self.first in text:
+        if self.at + stop > self._end:
             return None
-        whole = self.carry + text
-        self.carry = ""
-        if self._tail and whole[-1:] in ("\n", "\r"):
-            self.carry = "\r\n" if whole.endswith("\r\n") else whole[-1]
-            whole = whole[: -len(self.carry)]
-        return self._say(whole, encode_basestring(whole)[1:-1])
+        self.carry = rest
+        return self._say(whole[:stop], self._written(whole[:stop]))
+
+    def _written(self, text: str) -> str:
+        return text
 
     def _say(self, source: str, text: str) -> list[Event]:
         if not source:
@@ -143,3 +123,67 @@ class Hot:
         src.pos = 0
         src.base = self.at
         return self.carry + text, self._known if self.carry else 0
+
+
+class QuotedHot(Hot):
+    """The same in a string of other quotes than JSON's, whose quotes and escapes change."""
+
+    __slots__ = ("_quote",)
+
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
+        super().__init__(writer, src, collector, literal.plain, literal)
+        self._quote = literal.quote
+        self._source = []
+
+    def push(self, text: str) -> list[Event] | None:
+        """As `Hot.push`."""
+        return self._push(text)
+
+    def _written(self, text: str) -> str:
+        return requoted(text, self._quote)
+
+
+class RawHot(Hot):
+    """The same in a value of raw text: `first` may begin its closer, `tail` is the line break before that."""
+
+    __slots__ = ("_first", "_tail")
+
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, raw: RawReader) -> None:
+        super().__init__(writer, src, collector, _NOTHING, None)
+        self._first = raw.first
+        self._tail = raw.tail
+        self._source = []
+
+    def push(self, text: str) -> list[Event] | None:
+        """As `Hot.push`."""
+        if self._first in text:
+            return None
+        whole = self.carry + text if self.carry else text
+        at = self.at
+        if at + len(whole) > self._end:
+            return None
+        self.carry = ""
+        if self._tail and whole[-1:] in ("\n", "\r"):
+            self.carry = "\r\n" if whole.endswith("\r\n") else whole[-1]
+            whole = whole[: -len(self.carry)]
+        if not whole:
+            return []
+        written = encode_basestring(whole)[1:-1]
+        end = self.at = at + len(whole)
+        self._parts.append(written)
+        self._source.append(whole)
+        if len(self._parts) > 1024:
+            self.settle()
+        return [ArgumentsDelta(self._index, written, (at, end))]
+
+
+_NOTHING = re.compile("")
+
+
+def hot(writer: CallWriter, target: LiteralReader | RawReader, src: Source, collector: Collector) -> Hot | None:
+    """The short path for the string that is being read, if what is unread of it may wait."""
+    if isinstance(target, RawReader):
+        return None if target.first in src.buf[src.pos :] else RawHot(writer, src, collector, target)
+    if target.requotes:
+        return QuotedHot(writer, src, collector, target)
+    return Hot(writer, src, collector, target.plain, target)

@@ -17,7 +17,7 @@ from ._calls import Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import AnyFormat, Block, Compiled, Messages, Tier, is_control, search_text
-from ._hot import Hot
+from ._hot import Hot, hot
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers
@@ -25,7 +25,6 @@ from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
-from ._values._raw import RawReader
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
@@ -280,9 +279,7 @@ class Scanner:
         if not writer.begun or writer.args_at != src.at or len(src.buf) - src.pos > 5:
             return None
         target = reader.streaming
-        if target is None or (isinstance(target, RawReader) and target.first in src.buf[src.pos :]):
-            return None
-        return Hot(writer, target, src, collector)
+        return hot(writer, target, src, collector) if target is not None else None
 
     def finish(self) -> None:
         """The text ends: what is held is decided."""
