@@ -24,6 +24,7 @@ LAYERS = (
     "_calls",
     "_format",
     "_match",
+    "_drift",
     "_envelope",
     "_machine",
     "_messages",

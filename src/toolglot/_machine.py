@@ -12,6 +12,7 @@ from json.encoder import encode_basestring
 from typing import ClassVar, TypeAlias
 
 from ._calls import CallWriter, Context
+from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event
@@ -36,7 +37,7 @@ Error: TypeAlias = tuple[Code, str, int]
 class Compiles:
     """What the machine derives from a compiled format, once."""
 
-    __slots__ = ("ends", "fmt", "id_pattern", "openers", "sections", "stops")
+    __slots__ = ("drift", "ends", "fmt", "id_pattern", "openers", "sections", "stops")
 
     _cache: ClassVar[dict[Compiled, Compiles]] = {}
 
@@ -49,6 +50,8 @@ class Compiles:
         marks = [m for m in (*tail, *sections, *self.ends) if len(m) > 2 and m[0] in "<["]
         self.stops = Markers(m for m in marks if '"' not in m and " " not in m)
         self.id_pattern = _id_pattern(fmt.format.id_rule)
+        middle = fmt.param_middle[0] if fmt.param_middle else ""
+        self.drift = Drift.of(fmt.param_open[0], middle) if fmt.param_open else None
         last = [c[-1] for c in fmt.closes if c]
         self.sections = Markers([fmt.item_opener, *fmt.section_openers, *last])
 
@@ -78,7 +81,8 @@ class ParamGrammar:
     """Says what stands at a `<` inside a raw value: ruling 16."""
 
     __slots__ = (
-        "_close", "_closes", "_declared", "_end", "_ends", "_middle", "_open", "_openers", "_own", "_seen", "first",
+        "_close", "_closes", "_declared", "_drift", "_end", "_ends", "_middle", "_open", "_openers", "_own", "_seen",
+        "first",
     )  # fmt: skip
 
     def __init__(
@@ -94,6 +98,7 @@ class ParamGrammar:
         self._ends = Markers(extra.ends)
         self._declared = declared
         self._seen = seen
+        self._drift = extra.drift
         self._end = 0  # of the call's close that was seen last
         self.first = self._close[0]
 
@@ -140,10 +145,35 @@ class ParamGrammar:
             return _raw.WAIT, end
         if what == 1:
             return _raw.YES, end
+        what = self._drifts(text, start, final)
+        if what == WAIT:
+            return _raw.WAIT, end
+        if what == 1:
+            return _raw.YES, end
         what = self._call_end(text, start, final)
         if what == WAIT:
             return _raw.WAIT, end
         return {1: _raw.YES, 2: _raw.MAYBE_BOTH}.get(what, _raw.MAYBE_VALUE), end
+
+    def _drifts(self, text: str, pos: int, final: bool) -> int:
+        """Whether the parameters go on at pos in a drifted form: 1, NO or WAIT."""
+        if self._drift is None or not self._declared:
+            return NO
+        for _ in range(4):  # elements that are no parameters may stand between
+            opener = self._drift.opener(text, pos, final, self._declared - self._seen)
+            if not isinstance(opener, int):
+                return 1
+            if opener == WAIT:
+                return WAIT
+            stray = self._drift.stray(text, pos, final, self._declared)
+            if stray < 0:
+                return stray
+            pos = stray
+            for token in (*self._own[:1], self._open):
+                end = token_at(token, text, pos, final)
+                if end != NO:
+                    return 1 if end >= 0 else WAIT
+        return NO
 
     def _next(self, text: str, pos: int, final: bool, *, fresh: bool) -> int:
         """Whether the opener of a declared parameter stands at pos; `fresh` wants one not yet given."""
@@ -508,8 +538,12 @@ class ItemReader:
                 key_at = token_ahead(token, buf, key_at, src.final) if key_at >= 0 else key_at
             if key_at == WAIT:
                 return MORE
+            if key_at >= 0 and self._extra.drift is not None:
+                drifted = self._drifted_key(src, start, key_at)
+                if drifted is not None:
+                    return drifted
             if key_at == NO:
-                return self._unexpected(src, start)
+                return self._drifted(src, start)
         return self._read_key(src, start, key_at)
 
     def _read_key(self, src: Source, start: int, key_at: int) -> int:
@@ -545,6 +579,79 @@ class ItemReader:
         self._key = name
         src.pos = end
         self._state = "value"
+        return DONE
+
+    def _drifted_key(self, src: Source, start: int, key_at: int) -> int | None:
+        """The tag is right, but more than the key may stand in it (`<parameter=key=value>`)."""
+        drift = self._extra.drift
+        key = _KEY.match(src.buf, key_at)
+        if drift is None or key is None or not src.buf.startswith("=", key.end()):
+            return None
+        return self._drifted(src, start)
+
+    def _drifted(self, src: Source, start: int) -> int:
+        """No parameter stands here as the format writes it; perhaps one that has drifted (ruling 13)."""
+        drift = self._extra.drift
+        declared = self._ctx.declared(self._name)
+        if drift is None or not declared:
+            return self._unexpected(src, start)
+        found = drift.opener(src.buf, start, src.final, declared - self._seen)
+        if found == WAIT:
+            return MORE
+        if isinstance(found, int):
+            return self._pass_stray(src, start, drift, declared)
+        if not self._params and not self._writer.open and not self._writer.refused:
+            self._begin(src.base + start)
+        at = src.base + start
+        if found.value == "body":
+            self._say_drift(found.key, at, src.base + found.end)
+            self._seen.add(found.key)
+            self._key = found.key
+            src.pos = found.end
+            self._state = "value"
+            return DONE
+        if found.value == "tag":
+            value = drift.in_tag(src.buf, found.end, src.final, declared)
+        else:
+            value = drift.beside(src.buf, found.end, src.final, (*self._own_closers, *self._closes))
+        if isinstance(value, int):
+            return MORE if value == WAIT else self._unexpected(src, start)
+        self._say_drift(found.key, at, src.base + found.end)
+        self._seen.add(found.key)
+        self._key = found.key
+        src.pos = value[1]
+        self._write_typed(value[0], at, src.at)
+        self._ended()
+        return DONE
+
+    @property
+    def _own_closers(self) -> tuple[str, ...]:
+        return tuple(s.literal for s in self._fmt.steps[self._step + 1 :])
+
+    def _say_drift(self, key: str, start: int, end: int) -> None:
+        message = f"Expected {self._fmt.param_open[0]!r} and the key, got another form of the parameter {key!r}"
+        self._writer.problem(Code.DRIFTED, message, start, end, True)
+
+    def _pass_stray(self, src: Source, start: int, drift: Drift, declared: frozenset[str]) -> int:
+        """An element that is no parameter, or a closer without its slash, is passed over once parameters were read."""
+        buf = src.buf
+        own = self._own_closers[0] if self._own_closers else ""
+        if self._params and own.startswith("</") and buf.startswith(f"<{own[2:]}", start):
+            end = start + len(own) - 1
+            self._writer.problem(
+                Code.DRIFTED, f"Expected {own!r}, got '<{own[2:]}'", src.base + start, src.base + end, True
+            )
+            src.pos = end
+            self._step += 1
+            return self._end_parameters(src)
+        stray = drift.stray(buf, start, src.final, declared) if self._params else NO
+        if stray == WAIT:
+            return MORE
+        if stray == NO:
+            return self._unexpected(src, start)
+        message = f"Expected a parameter or the call's end, got {buf[start:stray].strip()[:40]!r}"
+        self._writer.problem(Code.DRIFTED, message, src.base + start, src.base + stray, True)
+        src.pos = stray
         return DONE
 
     def _unexpected(self, src: Source, start: int) -> int:
@@ -662,14 +769,16 @@ class ItemReader:
 
     def _typed(self, raw: RawReader, end: int) -> None:
         """A value's text is whole: its type is decided."""
+        self._write_typed(raw.value(), self._key_at, end, raw.end)
+
+    def _write_typed(self, text: str, start: int, end: int, stop: int = 0) -> None:
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
-        text = raw.value()
         json_text, code = decode(node, text)
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
-            self._writer.problem(code, message, self._key_at, max(raw.end, self._key_at))
+            self._writer.problem(code, message, start, max(stop or end, start))
         self._writer.delta(self._prefix() + json_text, end)
 
     def _after_value(self, src: Source) -> int:

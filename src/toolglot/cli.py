@@ -226,6 +226,8 @@ def _format_named(name: str) -> Format | Messages:
 
 def _check(arguments: argparse.Namespace) -> int:
     target: str = arguments.target
+    if os.path.isfile(target) and not target.endswith(".py"):
+        raise UsageError(f"Expected a Python file or a format's name, got the file {target!r}.")
     if target.endswith(".py") or os.path.sep in target:
         check_readable([target])
         return _cli_check.run(_cli_check.declared_in(target))
