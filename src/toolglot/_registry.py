@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 
 from ._errors import ToolglotError
 from ._format import AnyFormat
@@ -10,6 +11,8 @@ from .formats import ORDER
 
 _FORMATS: dict[str, AnyFormat] = {}
 _ALIASES: dict[str, str] = {}
+_pending = list(ORDER)
+_lock = RLock()
 
 
 def _key(name: str) -> str:
@@ -26,6 +29,7 @@ def register(format: AnyFormat, *, replace: bool = False) -> None:
     >>> get_format("example").call
     '<ex>{name}|{args:json}</ex>'
     """
+    _load()
     names = [_key(n) for n in (format.id, *format.aliases)]
     for name in names:
         owner = _ALIASES.get(name)
@@ -35,8 +39,7 @@ def register(format: AnyFormat, *, replace: bool = False) -> None:
         raise ToolglotError(f"format {format.id!r} is registered already: expected replace=True or another id")
     for name in [n for n, owner in _ALIASES.items() if owner == format.id]:
         del _ALIASES[name]
-    _FORMATS[format.id] = format
-    _ALIASES.update(dict.fromkeys(names, format.id))
+    _add(format)
 
 
 def get_format(name: str) -> AnyFormat:
@@ -49,6 +52,7 @@ def get_format(name: str) -> AnyFormat:
     """
     if not isinstance(name, str):
         raise ToolglotError(f"expected a format's name, got {type(name).__name__}")
+    _load()
     found = _ALIASES.get(_key(name))
     if found is None:
         import difflib
@@ -67,13 +71,25 @@ def formats() -> tuple[AnyFormat, ...]:
     >>> "hermes" in [f.id for f in formats()]
     True
     """
+    _load()
     return tuple(_FORMATS.values())
 
 
 def _load() -> None:
-    for name in ORDER:
-        for format in import_module(f".formats.{name}", __package__).FORMATS:
-            register(format)
+    """Register the package's own formats, the first time that one is asked for: so the import stays quick."""
+    if not _pending:
+        return
+    with _lock:
+        for name in tuple(_pending):
+            module = import_module(f".formats.{name}", __package__)
+            for format in module.FORMATS:
+                _add(format)
+        _pending.clear()
 
 
-_load()
+def _add(format: AnyFormat) -> None:
+    _FORMATS[format.id] = format
+    for name in (format.id, *format.aliases):
+        owner = _ALIASES.setdefault(_key(name), format.id)
+        if owner != format.id:
+            raise ToolglotError(f"format {format.id!r}: the name {name!r} belongs to format {owner!r}")
