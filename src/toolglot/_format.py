@@ -226,7 +226,7 @@ def parse_template(template: str, format_id: str, where: str, allowed: tuple[str
             raise fail(f"expected {expected}, got {{{name}{':' + codec if codec else ''}}}", column)
         if any(p.field == name for p in parts):
             raise fail(f"expected {{{name}}} once, got it again", column)
-        if parts and parts[-1].field:
+        if parts and parts[-1].field and name != "params":  # parameters open with a marker of their own
             raise fail(f"expected literal text between {{{parts[-1].field}}} and {{{name}}}, got none", column)
         parts.append(Part(field=name, codec=codec))
         column += len(name) + 2 + (len(codec) + 1 if codec else 0)
@@ -361,11 +361,13 @@ class Compiled:
     ) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]:
         """What stands around the calls: the section, or the outer pair of markers of the call itself."""
         if fmt.section is not None:
-            opens = [tokens(o) for o, _ in fmt.section.pairs]
-            closes = [tokens(c) for _, c in fmt.section.pairs]
+            pairs = [(tokens(o), tokens(c)) for o, c in fmt.section.pairs]
             if field_name == "call":  # the brackets of a list of JSON calls are read with the list
-                opens = [o[:-1] if o and o[-1] == "[" and len(o) > 1 else o for o in opens]
-                closes = [c[1:] if c and c[0] == "]" else c for c in closes]
+                pairs = [
+                    (o[:-1], c[1:] if c and c[0] == "]" else c) if o and o[-1] == "[" and len(o) > 1 else (o, c)
+                    for o, c in pairs
+                ]
+            opens, closes = [o for o, _ in pairs], [c for _, c in pairs]
             return tuple(opens), tuple(closes)
         if fmt.tier == "tagged" and field_name == "call":
             self.each = True

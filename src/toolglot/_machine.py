@@ -342,7 +342,10 @@ class ItemReader:
             src.pos = end
             return DONE
         if self._body_done:
-            return self._unclosed(src, src.at, got(src.buf, start, token))
+            instead = got(src.buf, start, token)
+            if src.final and token.startswith(src.buf[start:]):
+                src.pos = len(src.buf)  # the text ends inside the closer
+            return self._unclosed(src, src.at, instead)
         following = self._fmt.steps[self._step + 1 : self._step + 2]
         if following and following[0].field == "args" and src.buf[start] == "{":
             at = src.base + start
@@ -555,9 +558,7 @@ class ItemReader:
             stop = marker_before(buf, fmt.param_middle[0], key_at, stop)
         if stop == len(buf):
             return MORE
-        end = stop
-        for token in fmt.param_middle:
-            end = token_ahead(token, buf, end, src.final) if end >= 0 else end
+        end = self._behind_key(src, stop)
         if end == WAIT:
             return MORE
         name = buf[key_at:stop].strip()
@@ -580,6 +581,23 @@ class ItemReader:
         src.pos = end
         self._state = "value"
         return DONE
+
+    def _behind_key(self, src: Source, stop: int) -> int:
+        """The end of the markers between a key and its value; only the last of several may be missing."""
+        middle = self._fmt.param_middle
+        end = stop
+        for index, token in enumerate(middle):
+            behind = token_ahead(token, src.buf, end, src.final)
+            if behind == NO and index and index == len(middle) - 1:
+                start = blank_end(src.buf, end)
+                if start < len(src.buf) and src.buf[start] != "<":
+                    at = src.base + end
+                    self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the value, got none", at, at, True)
+                    return end
+            if behind < 0:
+                return behind
+            end = behind
+        return end
 
     def _drifted_key(self, src: Source, start: int, key_at: int) -> int | None:
         """The tag is right, but more than the key may stand in it (`<parameter=key=value>`)."""
@@ -985,6 +1003,10 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
+        if src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
+            self._unclosed(src, repr(buf[start:]))
+            src.pos = len(buf)  # the text ends inside the closer
+            return self._end(src)
         if closed >= 0:
             src.pos = closed
             return self._end(src)
@@ -1210,6 +1232,17 @@ class BlockReader:
         return DONE
 
 
+def _tagged_item_at(buf: str, pos: int, final: bool) -> int:
+    """Whether a name stands at pos that a tag follows."""
+    found = _NAME.match(buf, pos)
+    if found is None:
+        return NO
+    behind = blank_end(buf, found.end())
+    if behind == len(buf):
+        return NO if final or behind - pos > 2 * LOOKAHEAD else WAIT
+    return pos if buf[behind] == "<" else NO
+
+
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
     """Where a marker stands from start on and before end; end if it does not."""
     mark = buf.find(token, start, end + len(token))
@@ -1224,6 +1257,8 @@ def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
         return token_at(fmt.item_opener, buf, pos, final)
     if fmt.body.field == "call":
         return pos if buf[pos] in "{[" else NO
+    if fmt.param_open:
+        return _tagged_item_at(buf, pos, final)
     found = _PYTHON_NAME.match(buf, pos)
     if found is None:
         return NO

@@ -99,7 +99,7 @@ class Grammar:
             for opener, closer in block.pairs:
                 if block not in self._role(opener).thinks:
                     self._role(opener).thinks.append(block)
-                if closer:
+                if closer and not closer[0].isalpha():  # words end only a thought that they opened
                     self._role(closer).ends_thought = True
         if fmt.tier == "json":
             self.loose.json = self.loose.json or compiled

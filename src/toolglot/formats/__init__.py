@@ -7,6 +7,7 @@ ORDER = (
     "mistral",
     "deepseek",
     "kimi",
+    "json_lists",
     "lfm2",
     "xml_invoke",
     "harmony",

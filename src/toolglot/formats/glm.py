@@ -16,4 +16,18 @@ GLM45 = Format(
     },
 )
 
-FORMATS = (GLM45,)
+GLM47 = Format(
+    "glm47",
+    call="<tool_call>{name}{params}</tool_call>",
+    param="<arg_key>{key}</arg_key><arg_value>{value:raw}</arg_value>",
+    separator="",
+    reasoning=THINK_OR_CALL,
+    ends=("<|endoftext|>", "<|user|>", "<|observation|>"),
+    about={
+        "aliases": "glm47_moe glm-4.7 spark25 spark3",
+        "models": "GLM 4.7, 5.x, Spark 2.5",
+        "source": "the chat template of GLM-4.7",
+    },
+)
+
+FORMATS = (GLM45, GLM47)

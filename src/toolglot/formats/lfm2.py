@@ -1,4 +1,4 @@
-"""LFM2: a list of Python calls between two control tokens."""
+"""Lists of Python calls between markers: LFM2 and OLMo 3."""
 
 from .._format import Block, Format
 from ._thinking import CHATML_ENDS, THINK
@@ -15,4 +15,16 @@ LFM2 = Format(
     about={"models": "LFM2, LFM2.5", "source": "the chat template of LFM2-1.2B"},
 )
 
-FORMATS = (LFM2,)
+OLMO3 = Format(
+    "olmo3",
+    call="{name}({params})",
+    param="{key}={value:python}",
+    section=Block("<function_calls>", "</function_calls>"),
+    separator="\n",
+    param_separator=", ",
+    reasoning=THINK,
+    ends=CHATML_ENDS,
+    about={"aliases": "olmo-3", "models": "OLMo 3", "source": "the chat template of OLMo-3-7B-Instruct"},
+)
+
+FORMATS = (LFM2, OLMO3)

@@ -30,4 +30,17 @@ MISTRAL_V11 = Format(
     },
 )
 
-FORMATS = (MISTRAL, MISTRAL_V11)
+MISTRAL_CALLID = Format(
+    "mistral_callid",
+    call="[TOOL_CALLS]{name}[CALL_ID]{id}[ARGS]{args:json}",
+    separator="",
+    id_rule="9",
+    ends=("</s>",),
+    about={
+        "aliases": "mistral-callid",
+        "models": "Mistral Small 3.2 (id before the arguments)",
+        "source": "the chat template of Mistral Small 3.2",
+    },
+)
+
+FORMATS = (MISTRAL, MISTRAL_V11, MISTRAL_CALLID)

@@ -1,6 +1,6 @@
 """Tags that carry the name and the keys, with raw values: Qwen3-Coder and its followers."""
 
-from .._format import Format
+from .._format import Block, Format
 from ._thinking import CHATML_ENDS, THINK_OR_CALL
 
 QWEN3_XML = Format(
@@ -17,4 +17,13 @@ QWEN3_XML = Format(
     },
 )
 
-FORMATS = (QWEN3_XML,)
+SEED_OSS = Format(
+    "seed_oss",
+    call="<seed:tool_call>\n<function={name}>\n{params}</function>\n</seed:tool_call>",
+    param="<parameter={key}>\n{value:raw}\n</parameter>\n",
+    reasoning=Block("<seed:think>", "</seed:think>"),
+    ends=("<seed:eos>",),
+    about={"aliases": "seed-oss", "models": "Seed-OSS", "source": "the chat template of Seed-OSS-36B-Instruct"},
+)
+
+FORMATS = (QWEN3_XML, SEED_OSS)
