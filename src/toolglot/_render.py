@@ -109,6 +109,8 @@ def _render_call(fmt: Format, item: Item, index: int) -> str:
     template = fmt.call if isinstance(fmt.call, str) else fmt.call[0]
     if "{" in fmt.id_rule and (not ident or "{name}" in fmt.id_rule):
         ident = _fill(fmt.id_rule, {"name": name, "index": str(index)})
+    elif fmt.id_rule.isdigit() and not ident:
+        ident = f"{index:0{int(fmt.id_rule)}d}"  # an id of so many characters
     ident = ident or ""
     fields = {"name": name, "id": ident, "args": text}
     if "{call" in template:
