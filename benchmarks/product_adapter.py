@@ -16,13 +16,16 @@ import corpus
 
 from toolglot import ArgumentsDelta, CallBegin, Event, Parser, parse
 
+IDS = {"mistral": "mistral_v11"}
+"""Our ids for the bench's names, where they differ: it writes Mistral's calls as from version 11 on."""
+
 BEGUN, ARGUMENTS = 1, 2
 """The bench's words for the two events that it reads."""
 
 
 def complete(format: str, text: str) -> list[tuple[str, dict[str, Any]]]:
     """The calls of a whole reply."""
-    result = parse(text, corpus.TOOLS, format=format)
+    result = parse(text, corpus.TOOLS, format=IDS.get(format, format))
     return [(call.name, call.arguments) for call in result.calls]
 
 
@@ -32,7 +35,7 @@ class Push:
     __slots__ = ("feed", "parser")
 
     def __init__(self, format: str) -> None:
-        self.parser = Parser(corpus.TOOLS, format=format)
+        self.parser = Parser(corpus.TOOLS, format=IDS.get(format, format))
         self.feed = self.parser.feed
 
     def push(self, delta: str) -> list[tuple[int, int, str]]:
