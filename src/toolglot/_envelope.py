@@ -391,7 +391,7 @@ class Envelope(LiteralReader):
         if call is not None and call.whole:
             writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got end of text", end, end)
             return True
-        if call is not None and not self._args_depth and not self.in_string and self._settled(call):
+        if call is not None and (call.done or (not self._args_depth and self._settled(call))):
             self._item_end(call, end)
             if self.error is None:
                 writer.problem(Code.UNCLOSED, "Expected '}' after the arguments, got end of text", end, end)
