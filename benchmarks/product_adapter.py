@@ -39,7 +39,10 @@ class Push:
         self.feed = self.parser.feed
 
     def push(self, delta: str) -> list[tuple[int, int, str]]:
-        return told(self.feed(delta))
+        events = self.feed(delta)
+        if len(events) == 1 and type(event := events[0]) is ArgumentsDelta:
+            return [(ARGUMENTS, event.index, event.text)]
+        return told(events)
 
     def finish(self) -> list[tuple[int, int, str]]:
         return told(self.parser.finish())

@@ -18,6 +18,7 @@ from ._values._literal import LiteralReader, requoted
 from ._values._raw import RawReader
 
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
+_BATCH = 4096  # code points that go by before the machine is told
 
 
 class Hot:
@@ -27,7 +28,7 @@ class Hot:
     """
 
     __slots__ = (
-        "_collector", "_end", "_full", "_index", "_known", "_literal", "_match", "_parts", "_source", "_src", "_start",
+        "_collector", "_full", "_index", "_known", "_limit", "_literal", "_match", "_parts", "_src", "_start", "_stop",
         "_writer", "at", "carry",
     )  # fmt: skip
 
@@ -51,23 +52,29 @@ class Hot:
         self.at = self._start = src.at
         limits = writer.ctx.limits
         room = min((limits["arguments"] - writer.length) // _ESCAPED, limits["reply"] - self.at)
-        self._end = self.at + room - 64
-        self._parts: list[str] = []
-        self._source = self._parts  # the reply's own text, where that differs
+        self._limit = self.at + room - 64  # beyond this the machine reads
+        self._stop = min(self._limit, self.at + _BATCH)  # here what went by is settled
+        self._parts: list[str] = []  # of the reply
 
     def push(self, text: str) -> list[Event] | None:
         """The events of a piece, or None if the machine must read it (behind `carry`)."""
-        if self.carry or self._full(text) is None or not text:
+        if self.carry or not text or self._full(text) is None:
             return self._push(text)
         at = self.at
         end = at + len(text)
-        if end > self._end:
+        if end > self._stop and not self._batch(end):
             return None
         self.at = end
         self._parts.append(text)
-        if len(self._parts) > 1024:
-            self.settle()
         return [ArgumentsDelta(self._index, text, (at, end))]
+
+    def _batch(self, end: int) -> bool:
+        """Settle what went by; False if the next piece would go beyond the limit."""
+        if end > self._limit:
+            return False
+        self.settle()
+        self._stop = min(self._limit, end + _BATCH)
+        return True
 
     def _push(self, text: str) -> list[Event] | None:
         """A piece that ends in half an escape, or goes on from one."""
@@ -78,34 +85,29 @@ class Hot:
         rest = whole[stop:]
         if rest and not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
             return None
-        if self.at + stop > self._end:
+        at = self.at
+        end = at + stop
+        if end > self._stop and not self._batch(end):
             return None
         self.carry = rest
-        return self._say(whole[:stop], self._written(whole[:stop]))
+        if not stop:
+            return []
+        self.at = end
+        whole = whole[:stop]
+        self._parts.append(whole)
+        return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
 
     def _written(self, text: str) -> str:
+        """The JSON of plain text of the string; that of pieces joins to that of the whole."""
         return text
-
-    def _say(self, source: str, text: str) -> list[Event]:
-        if not source:
-            return []
-        at = self.at
-        end = self.at = at + len(source)
-        self._parts.append(text)
-        if self._source is not self._parts:
-            self._source.append(source)
-        if len(self._parts) > 1024:
-            self.settle()
-        return [ArgumentsDelta(self._index, text, (at, end))]
 
     def settle(self) -> None:
         """Tell the machine what went by."""
         if self.at == self._start:
             return
-        text = "".join(self._parts)
-        source = text if self._source is self._parts else "".join(self._source)
+        source = "".join(self._parts)
         self._parts.clear()
-        self._source.clear()
+        text = self._written(source)
         writer = self._writer
         writer.passed(text, self.at)
         writer.ctx.history.push(source[self._known :])
@@ -133,11 +135,15 @@ class QuotedHot(Hot):
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
         super().__init__(writer, src, collector, literal.plain, literal)
         self._quote = literal.quote
-        self._source = []
 
     def push(self, text: str) -> list[Event] | None:
         """As `Hot.push`."""
-        return self._push(text)
+        events = Hot.push(self, text)
+        if events and not text.isalnum():
+            delta = events[0]
+            assert isinstance(delta, ArgumentsDelta)
+            delta.text = requoted(self._parts[-1], self._quote)
+        return events
 
     def _written(self, text: str) -> str:
         return requoted(text, self._quote)
@@ -152,15 +158,27 @@ class RawHot(Hot):
         super().__init__(writer, src, collector, _NOTHING, None)
         self._first = raw.first
         self._tail = raw.tail
-        self._source = []
 
     def push(self, text: str) -> list[Event] | None:
         """As `Hot.push`."""
         if self._first in text:
             return None
-        whole = self.carry + text if self.carry else text
+        last = text[-1:]
+        if self.carry or not last or last == "\n" or last == "\r":
+            return self._push(text)
         at = self.at
-        if at + len(whole) > self._end:
+        end = at + len(text)
+        if end > self._stop and not self._batch(end):
+            return None
+        self.at = end
+        self._parts.append(text)
+        return [ArgumentsDelta(self._index, encode_basestring(text)[1:-1], (at, end))]
+
+    def _push(self, text: str) -> list[Event] | None:
+        """A piece beside a line break, which may be the template's own."""
+        whole = self.carry + text
+        at = self.at
+        if at + len(whole) > self._stop and not self._batch(at + len(whole)):
             return None
         self.carry = ""
         if self._tail and whole[-1:] in ("\n", "\r"):
@@ -168,13 +186,12 @@ class RawHot(Hot):
             whole = whole[: -len(self.carry)]
         if not whole:
             return []
-        written = encode_basestring(whole)[1:-1]
         end = self.at = at + len(whole)
-        self._parts.append(written)
-        self._source.append(whole)
-        if len(self._parts) > 1024:
-            self.settle()
-        return [ArgumentsDelta(self._index, written, (at, end))]
+        self._parts.append(whole)
+        return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
+
+    def _written(self, text: str) -> str:
+        return encode_basestring(text)[1:-1]
 
 
 _NOTHING = re.compile("")

@@ -130,8 +130,6 @@ class Parser:
 
         Raises `ToolglotError` after `finish`, and with strict `ParseError` at the first error.
         """
-        if self._finished:
-            raise ToolglotError("expected no text after finish(), got feed()")
         if not isinstance(text, str):
             raise TypeError(f"expected text as str, got {type(text).__name__}")
         known = 0
@@ -140,6 +138,8 @@ class Parser:
             if events is not None:
                 return events
             text, known = self._cool(text)
+        if self._finished:
+            raise ToolglotError("expected no text after finish(), got feed()")
         history = self._context.history
         room = self._context.limits["reply"] - history.size
         if self._full or len(text) - known > room:
