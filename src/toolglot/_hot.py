@@ -155,13 +155,13 @@ class RawHot(Hot):
     __slots__ = ("_first", "_tail")
 
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, raw: RawReader) -> None:
-        super().__init__(writer, src, collector, _NOTHING, None)
+        super().__init__(writer, src, collector, raw.plain, None)
         self._first = raw.first
         self._tail = raw.tail
 
     def push(self, text: str) -> list[Event] | None:
         """As `Hot.push`."""
-        if self._first in text:
+        if self._first in text and self._full(text) is None:
             return None
         last = text[-1:]
         if self.carry or not last or last == "\n" or last == "\r":
@@ -192,9 +192,6 @@ class RawHot(Hot):
 
     def _written(self, text: str) -> str:
         return encode_basestring(text)[1:-1]
-
-
-_NOTHING = re.compile("")
 
 
 def hot(writer: CallWriter, target: LiteralReader | RawReader, src: Source, collector: Collector) -> Hot | None:

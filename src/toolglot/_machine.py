@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import ClassVar, TypeAlias
 
@@ -101,6 +102,12 @@ class ParamGrammar:
         self._drift = extra.drift
         self._end = 0  # of the call's close that was seen last
         self.first = self._close[0]
+
+    @property
+    def plain(self) -> re.Pattern[str]:
+        """The pattern of a piece in which no marker can begin: what stands behind each `<` begins none."""
+        known = (self._close, self._open, *self._own, *self._closes, *self._openers.markers, *self._ends.markers)
+        return _plain_piece(self.first, "".join(sorted({t[1:2] for t in known if t[0] == self.first})))
 
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
@@ -225,6 +232,12 @@ class ParamGrammar:
                 return 1
             waits = waits or match < 0
         return WAIT if waits else 2
+
+
+@lru_cache(maxsize=256)
+def _plain_piece(first: str, seconds: str) -> re.Pattern[str]:
+    mark = re.escape(first)
+    return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(seconds)}{mark}]))*+")
 
 
 class ItemReader:

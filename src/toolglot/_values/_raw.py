@@ -28,6 +28,8 @@ class Grammar(Protocol):
 
     @property
     def first(self) -> str: ...
+    @property
+    def plain(self) -> re.Pattern[str]: ...
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]: ...
 
 
@@ -76,6 +78,11 @@ class RawReader:
     def passes(self) -> bool:
         """Whether text without the closer's first character is passed on, but for JSON's escapes."""
         return self.streams and not self._xml and not self._lead and self._weak < 0 and self._tail in ("", "\n")
+
+    @property
+    def plain(self) -> re.Pattern[str]:
+        """The pattern of a piece that is surely content."""
+        return self._grammar.plain
 
     @property
     def tail(self) -> str:
