@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -193,15 +192,3 @@ class Collector:
 
 def _place(problem: Problem) -> tuple[Span, str]:
     return problem.span, problem.code
-
-
-def collect(events: Iterable[Event], text: str) -> Result:
-    """Fold events into the result of `text`: the one way to a `Result`.
-
-    >>> collect([Text("Hi", (0, 2))], "Hi").content
-    'Hi'
-    """
-    collector = Collector()
-    for event in events:
-        collector.add(event)
-    return collector.result(text)

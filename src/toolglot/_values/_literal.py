@@ -197,11 +197,6 @@ class LiteralReader:
                 return DONE
 
     @property
-    def in_string(self) -> bool:
-        """Whether the reader stands inside a string value."""
-        return self._state == _STRING
-
-    @property
     def streams(self) -> bool:
         """Whether plain text that comes next is passed on as it is: the short path of a long string."""
         return self._state == _STRING and self._kind == "string" and not self._suspect and not self._triple
