@@ -689,7 +689,7 @@ class ItemReader:
         """Something else stands where a parameter or the call's closer was expected."""
         if self._params and self._extra.openers.match(src.buf, start, True):
             return self._cut_at(src)
-        tokens = [*self._fmt.param_open[:1], *(s.literal for s in self._fmt.steps[self._step + 1 :]), *self._closes]
+        tokens = [*self._fmt.param_open[:1], *self._own_closers, *self._closes]
         message = f"Expected a parameter or the call's end, got {got(src.buf, start, *tokens)}"
         return self._fail(Code.UNREADABLE, message, src.base + start)
 
@@ -702,7 +702,7 @@ class ItemReader:
 
     def _closer_at(self, buf: str, pos: int, final: bool) -> int:
         """The end of the call's closer at pos, its own or one around it; NO if nothing closes, WAIT."""
-        tokens = [s.literal for s in self._fmt.steps[self._step + 1 :]] + list(self._closes)
+        tokens = (*self._own_closers, *self._closes)
         waits = False
         for token in tokens:
             end = token_at(token, buf, pos, final)
