@@ -7,6 +7,7 @@ ORDER = (
     "mistral",
     "deepseek",
     "kimi",
+    "header_json",
     "json_lists",
     "lfm2",
     "xml_invoke",
