@@ -17,7 +17,7 @@ from ._errors import ToolglotError
 Tier: TypeAlias = Literal["tagged", "json", "call"]
 TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
-CALL_FIELDS = ("name", "id", "args", "call", "params")
+CALL_FIELDS = ("name", "id", "index", "args", "call", "params")
 PARAM_FIELDS = ("key", "type", "value")
 CODECS = {
     "args": ("json", "raw", "gemma", "escape"),
@@ -51,7 +51,8 @@ def written(marker: str) -> str:
 class Block:
     """A pair of markers around something.
 
-    `also` holds other spellings of the pair. `optional` says that the model may leave it off: a section's markers
+    `also` holds other spellings of the pair, `drift` those that the vendor never writes: they are read, and listed
+    as problems. `optional` says that the model may leave it off: a section's markers
     may be missing, and reasoning may be ended by a call instead of its closer. `each` gives every call a section of
     its own when rendering.
 
@@ -62,13 +63,14 @@ class Block:
     open: str
     close: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    drift: tuple[tuple[str, str], ...] = ()
     optional: bool = False
     each: bool = False
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Every spelling, the rendered one first."""
-        return ((self.open, self.close), *self.also)
+        return ((self.open, self.close), *self.also, *self.drift)
 
 
 class Part(NamedTuple):
@@ -147,7 +149,7 @@ class Format:
 
     @property
     def answers(self) -> tuple[Block, ...]:
-        """The markers around the answer, markup at a line's start."""
+        """The markers around the answer, or a part of it: markup, where the format is named."""
         return tuple(e for e in self.ends if isinstance(e, Block))
 
     def __hash__(self) -> int:

@@ -346,7 +346,7 @@ class ItemReader:
             step = self._fmt.steps[self._step]
             if step.literal:
                 status = self._marker(src, step.literal)
-            elif step.field in ("name", "id"):
+            elif step.field in ("name", "id", "index"):
                 status = self._header(src, step.field)
             elif step.field == "call":
                 status = self._call(src)
@@ -497,6 +497,8 @@ class ItemReader:
         return marker_before(buf, token, start + 1, end) if token else end
 
     def _take_name(self, field: str, text: str, at: int) -> None:
+        if field == "index":
+            return
         pattern = self._extra.id_pattern
         if field == "name" and text in self._ctx.tools:
             pattern = None  # what looks like decoration is part of an offered name
@@ -723,7 +725,7 @@ class ItemReader:
             return typed
         if end == WAIT:
             return WAIT
-        for token in self._fmt.type_close:  # the type is missing
+        for token in (*self._fmt.param_middle[:-1], *self._fmt.type_close[-1:]):  # the type is missing
             stop = token_ahead(token, src.buf, stop, src.final)
             if stop < 0:
                 break
@@ -1141,8 +1143,9 @@ class BlockReader:
         self._opens = list(fmt.opens[index]) if index >= 0 else []
         self._closes = self._alternatives(fmt, max(index, 0))
         self._state = "open" if self._sectioned else "items"
-        if index > 0 and fmt.opens[index] != fmt.opens[0]:
-            message = f"Expected {fmt.opens[0][0]!r}, got {entry!r}"
+        section = fmt.format.section
+        if section is not None and index > len(section.also):
+            message = f"Expected {written(fmt.opens[0][0])!r}, got {written(entry)!r}"
             self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
             message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
@@ -1158,6 +1161,11 @@ class BlockReader:
         """The closers that may follow an opener, longest first."""
         same = [c for o, c in zip(fmt.opens, fmt.closes, strict=True) if o == fmt.opens[index]] if fmt.opens else []
         return sorted(dict.fromkeys(same), key=len, reverse=True)
+
+    @property
+    def opening(self) -> bool:
+        """Whether the markers before the first call are still being read."""
+        return self._state == "open"
 
     @property
     def text_from(self) -> int:

@@ -14,8 +14,8 @@ from ._values._raw import blank_end
 WAIT, NO = -1, -2
 
 _LOOSE = re.compile(rf"[\" {GAP}{SUFFIX}]")  # what may be written in more than one way
-_SUFFIX = re.compile(r"(?::[\w.-]{0,32})?")
-_SUFFIXED = re.compile(r":[\w.-]{1,32}(?=>\Z)")
+_SUFFIX = re.compile(r"(?::[^<>\n\"]{0,32})?")
+_SUFFIXED = re.compile(r":[^<>\n\"]{1,32}(?=>\Z)")
 
 
 def token_at(token: str, text: str, pos: int, final: bool) -> int:
@@ -99,7 +99,7 @@ class Markers:
         plain = [m.partition(SUFFIX)[0] + ":" if SUFFIX in m else m for m in self.markers]
         self._prefixes = frozenset(m[:i] for m in plain for i in range(1, len(m)))
         begun = [re.escape(m.partition(SUFFIX)[0]) for m in self.markers if SUFFIX in m]
-        self._begun = re.compile(rf"(?:{'|'.join(begun)}):[\w.-]{{0,32}}") if begun else None
+        self._begun = re.compile(rf"(?:{'|'.join(begun)}):[^<>\n\"]{{0,32}}") if begun else None
         self._first = "".join(sorted({m[0] for m in self.markers}))
         self.longest = max((len(m) + 33 * (SUFFIX in m) for m in self.markers), default=0)
 
@@ -139,7 +139,7 @@ class Markers:
 def _pattern(marker: str) -> str:
     """A marker as a regular expression; one with a place for an ending matches only with an ending."""
     before, place, after = marker.partition(SUFFIX)
-    return re.escape(before) + (r":[\w.-]{1,32}" + re.escape(after) if place else "")
+    return re.escape(before) + (r":[^<>\n\"]{1,32}" + re.escape(after) if place else "")
 
 
 def unsuffixed(marker: str) -> str:

@@ -104,6 +104,7 @@ class Grammar:
             bare.opens += roles.opens
             bare.thinks += roles.thinks
             bare.ends_thought = bare.ends_thought or roles.ends_thought
+            bare.answers += roles.answers
 
     def _add(self, fmt: AnyFormat) -> None:
         assert not isinstance(fmt, Messages)
@@ -268,6 +269,7 @@ class Scanner:
         self.thought_closers = grammar.closers
         self.back_to_thought = False
         self.mark_end = 0
+        self.mark_ends = False  # the marker of the block ends a turn, if no call follows
         self.answer = ""  # the closer of the answer that is open
         self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
         if start_in == "reasoning":
@@ -462,13 +464,13 @@ class Scanner:
         return DONE
 
     def _answer(self, found: re.Match[str], blocks: list[Block]) -> int:
-        """A marker around the answer: its opener at a line's start, its closer once that was read, else text."""
+        """A marker around the answer is markup, its closer once its opener was read; else it is text."""
         marker = found.group()
         closers = [c for b in blocks for o, c in b.pairs if o == marker]
-        if closers and self.quoting.line_start and not self.answer:
+        if closers and not self.answer:
             self.answer = closers[0]
             self.src.pos = found.end()
-        elif marker == self.answer:
+        elif self.answer in (marker, unsuffixed(marker)):
             self.answer = ""
             self.src.pos = found.end()
         else:
@@ -662,6 +664,7 @@ class Scanner:
         src = self.src
         start = src.at
         self.mark_end = len(marker)
+        self.mark_ends = marker in self.grammar.ends.markers
         holds = self.queue is not None or self.ctx.block == "all-or-nothing"
         if len(roles.opens) == 1:
             fmt, spelling = roles.opens[0]
@@ -718,8 +721,23 @@ class Scanner:
         self.sink += racer.sink
         reader.writer.sink = self.sink
 
+    def _ends_turn(self, reader: Reader) -> bool:
+        """Whether a marker that also ends the turn opened the block, and no call follows: then it is markup."""
+        src = self.src
+        mark = src.base + src.pos - reader.start
+        if not isinstance(reader, BlockReader) or not reader.opening or not self.mark_ends or mark < 0:
+            return False
+        src.unread(self.ctx.history.slice(reader.start + self.mark_end, src.at))
+        self.reader = None
+        self.ctx.calls = reader.writer.ctx.calls
+        self.thinking = self.back_to_thought
+        self.back_to_thought = False
+        return True
+
     def _block(self, reader: Reader) -> int:
         status = reader.read(self.src)
+        if status == FAIL and self._ends_turn(reader):
+            return DONE
         self._look_begun(reader)
         if status == DONE:
             self._close_block(reader)
@@ -733,6 +751,8 @@ class Scanner:
             self._drop_candidates(reader)
 
     def _finish_block(self, reader: Reader) -> None:
+        if self._ends_turn(reader):
+            return
         status = reader.finish(self.src)
         self._look_begun(reader)
         if status == DONE:

@@ -128,7 +128,29 @@ HY_V4 = Format(
     },
 )
 
+K2_HORIZON = Format(
+    "k2_horizon",
+    call=("<ifm|tool_call>{name}{params}</ifm|tool_call>", "<ifm|tool_call>{call:json}</ifm|tool_call>"),
+    param="<ifm|arg_key>{key}</ifm|arg_key><ifm|arg_type>{type}</ifm|arg_type>"
+    "<ifm|arg_value>{value:raw}</ifm|arg_value>",
+    section=Block("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    reasoning=Block(
+        "<ifm|think>",
+        "</ifm|think>",
+        also=(
+            ("<ifm|think_fast>", "</ifm|think_fast>"),
+            ("<ifm|think_faster>", "</ifm|think_faster>"),
+        ),
+    ),
+    ends=("<ifm|end>",),
+    about={
+        "models": "K2 Horizon (tags, tags with types, or a JSON body)",
+        "source": "the chat template of K2-Horizon",
+    },
+)
+
 FORMATS = (
+    K2_HORIZON,
     GLM45,
     GLM47,
     LING3,

@@ -9,7 +9,7 @@ HERMES = Format(
     section=Block(
         "<tool_call>\n",
         "\n</tool_call>",
-        also=(("<function_call>\n", "\n</function_call>"), ("<tools>\n", "\n</tools>")),
+        drift=(("<function_call>\n", "\n</function_call>"), ("<tools>\n", "\n</tools>")),
         each=True,
     ),
     reasoning=THINK,

@@ -1,6 +1,6 @@
 """A JSON object or a list of them behind an opener of the family's own."""
 
-from .._format import Block, Format
+from .._format import SUFFIX, Block, Format
 from ._thinking import CHATML_ENDS, THINK
 
 JAMBA = Format(
@@ -133,8 +133,7 @@ COHERE_COMMAND = Format(
         "<|END_RESPONSE|>",
         "<|START_TEXT|>",
         "<|END_TEXT|>",
-        "<co>",
-        "</co: 0:[1]>",
+        Block("<co>", f"</co{SUFFIX}>"),
     ),
     about={
         "aliases": "cohere_command3 cohere_command4 cohere cohere-command cohere2moe cohere-moe command-r7b",
