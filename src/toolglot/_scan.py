@@ -55,7 +55,7 @@ class Grammar:
         self.formats = tuple(formats)
         self.roles: dict[str, Roles] = {}
         self.thoughts: list[Block] = []
-        self.loose = Looseness()
+        self.loose = Looseness(len(formats) == 1)
         self.ends_on_call = False
         self.leads: list[tuple[str, Messages]] = []  # how a header goes on that the prompt opened
         ends: list[str] = []
@@ -109,7 +109,7 @@ class Grammar:
     def _add(self, fmt: AnyFormat) -> None:
         assert not isinstance(fmt, Messages)
         compiled = Compiled.of(fmt)
-        spellings = [o for o in compiled.section_openers if len(o) > 1]
+        spellings = [o for o in compiled.section_openers if len(o) > 1 and not (o[0].isalpha() or o[0] in "*`")]
         if fmt.tier == "tagged":
             spellings = list(compiled.section_openers)
             if compiled.item_opener:
@@ -124,12 +124,8 @@ class Grammar:
                     self._role(opener).thinks.append(block)
                 if closer and not closer[0].isalpha():  # words end only a thought that they opened
                     self._role(closer).ends_thought = True
-        if fmt.tier == "json":
-            self.loose.json = self.loose.json or compiled
-        elif fmt.tier == "call" and compiled.opens:
-            self.loose.list = self.loose.list or compiled
-        elif fmt.tier == "call":
-            self.loose.bare = self.loose.bare or compiled
+        if fmt.tier != "tagged":
+            self.loose.add(compiled)
 
 
 class Quoting:

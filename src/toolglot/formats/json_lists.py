@@ -172,6 +172,7 @@ SARASHINA = Format(
     section=Block("<|tool_calls|>[", "]", optional=True),
     separator=", ",
     ends=("</s>",),
+    tier="json",
     about={"models": "Sarashina (Python literals)", "source": "the chat template of Sarashina 2.2"},
 )
 
