@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from ._errors import ToolglotError
 
+Kind: TypeAlias = Literal["text", "reasoning", "call", "dropped", ""]
 Tier: TypeAlias = Literal["tagged", "json", "call"]
 TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
@@ -170,9 +171,12 @@ class Messages:
     """A format whose reply is a run of messages, each with a header: the Harmony kind of frame.
 
     `starts` open a header, `body` ends it, `ends` end the message. A header names a channel, and with `recipient`
-    (a template of `{name}`) the tool that the body's JSON arguments go to; `channels` says what the body of a
-    message without a recipient is. `write` is the template of one call's message, `prose` of a text message and
-    `thought` of a reasoning message; `joint` stands between messages.
+    (a template of `{name}`) the tool that the body goes to; `channels` says what the body of a message to no tool
+    is, by its channel or its recipient, and under "" for a header that names neither. Where `body` is a mapping,
+    its markers say it themselves.
+    The body of a call is its JSON arguments, or what `call` reads, a `Format` whose section is opened by the body's
+    marker or inside the body; its `{name}` is the header's. `write` is the template of one call's message (`{name}`,
+    `{args}`, `{call}`), `prose` of a text message and `thought` of a reasoning message; `joint` stands between.
 
     >>> from toolglot import parse
     >>> parse("<|channel|>final<|message|>Hello.<|return|>", format="harmony").content
@@ -181,26 +185,37 @@ class Messages:
 
     id: str
     starts: tuple[str, ...]
-    body: str
+    body: str | Mapping[str, Kind]
     ends: tuple[str, ...]
     recipient: str
-    channels: Mapping[str, Literal["text", "reasoning"]] = field(hash=False, compare=False)
+    channels: Mapping[str, Kind] = field(hash=False, compare=False)
     write: str
     prose: str = ""
     thought: str = ""
     joint: str = ""
+    call: Format | None = None
     about: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     tier: Tier = "tagged"
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.+-]+", self.id):
             raise ToolglotError(f"format {self.id!r}, id: expected letters, digits, '_', '-' or '.', got {self.id!r}")
-        if "{name}" not in self.recipient:
+        if self.recipient and "{name}" not in self.recipient:
             raise ToolglotError(
                 f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
             )
         if not self.starts or not self.body:
             raise ToolglotError(f"format {self.id!r}, starts and body: expected markers, got none")
+
+    @property
+    def bodies(self) -> dict[str, Kind]:
+        """The markers that end a header, and what they say of the body ("" where the header says it)."""
+        return dict(self.body) if not isinstance(self.body, str) else {self.body: ""}
+
+    @property
+    def thinking(self) -> tuple[Block, ...]:
+        """No markers: a channel says what is reasoning."""
+        return ()
 
     def __hash__(self) -> int:
         return hash(self.id)

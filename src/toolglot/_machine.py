@@ -16,7 +16,7 @@ from ._calls import CallWriter, Context
 from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
-from ._events import Event
+from ._events import Event, Span
 from ._format import Compiled, Part, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
@@ -311,7 +311,10 @@ class ItemReader:
 
     )  # fmt: skip
 
-    def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...]) -> None:
+    def __init__(
+        self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...],
+        head: tuple[str, Span] | None = None,
+    ) -> None:  # fmt: skip
         self._fmt = fmt
         self._extra = Compiles.of(fmt)
         self._ctx = ctx
@@ -335,6 +338,9 @@ class ItemReader:
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
         self.error: Error | None = None
+        if head is not None and fmt.steps[0].field == "name":  # a message's header has said it
+            self._name, self._name_span = head
+            self._step = 1
 
     # -- the story ---------------------------------------------------------------------------------
 
@@ -1115,18 +1121,22 @@ def _begins(step: Part, char: str) -> bool:
 class BlockReader:
     """Reads one block of a format: its section with the calls in it, or a single call.
 
-    `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. Events go to
-    `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
+    `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. `head` is the
+    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
     """
 
     __slots__ = (
-        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_in_list", "_item", "_lost_from", "_opens", "_quote",
+        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens", "_quote",
         "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
-    def __init__(self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event]) -> None:
+    def __init__(
+        self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event],
+        head: tuple[str, Span] | None = None,
+    ) -> None:  # fmt: skip
         self._fmt = fmt
         self._ctx = ctx
+        self._head = head
         self.start = start
         self.writer = CallWriter(ctx, fmt.format.id, start, fmt.format.tier == "tagged", sink)
         self._item: ItemReader | None = None
@@ -1231,7 +1241,7 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        if src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
+        if closed == NO and src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
             self._unclosed(src, repr(buf[start:]))
             src.pos = len(buf)  # the text ends inside the closer
             return self._end(src)
@@ -1331,7 +1341,7 @@ class BlockReader:
                     break
         self.writer.item(src.at)
         self._item = ItemReader(
-            fmt, self._ctx, self.writer, self._closes[0] if self._sectioned and self._closes else ()
+            fmt, self._ctx, self.writer, self._closes[0] if self._sectioned and self._closes else (), self._head
         )
         self._state = "item"
         return DONE
@@ -1378,7 +1388,8 @@ class BlockReader:
             self._in_list = self._in_list or item.in_list
             return self.writer.tagged and item.in_list
         says = self.writer.tagged or self.writer.relevant
-        return self._fmt.body.field == "params" and (says or error[0] == Code.POSITIONAL_ARGUMENT)
+        listed = self._fmt.body.field == "params" and not self._fmt.each
+        return listed and (says or error[0] == Code.POSITIONAL_ARGUMENT)
 
     def _lost(self, src: Source) -> int:
         """Pass over a call that cannot be read, to the next one or to the section's end."""

@@ -61,7 +61,9 @@ class Grammar:
         ends: list[str] = []
         for fmt in formats:
             if isinstance(fmt, Messages):
-                self.leads.append((fmt.recipient.partition("{name}")[0], fmt))
+                lead = fmt.recipient.partition("{name}")[0]
+                if lead or (fmt.recipient and len(formats) == 1):
+                    self.leads.append((lead, fmt))
                 for start in fmt.starts:
                     self._role(start).opens.append((fmt, start))
                 ends += fmt.ends
