@@ -1122,7 +1122,8 @@ class BlockReader:
     """Reads one block of a format: its section with the calls in it, or a single call.
 
     `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. `head` is the
-    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
+    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text
+    from `text_from` to the cursor is prose.
     """
 
     __slots__ = (
