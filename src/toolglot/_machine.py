@@ -170,6 +170,11 @@ class ParamGrammar:
         """Whether the parameters go on at pos in a drifted form: 1, NO or WAIT."""
         if self._drift is None or not self._declared:
             return NO
+        own = self._own[0] if self._own else ""
+        if own.startswith("</"):  # the call's closer without its slash
+            end = token_at(f"<{own[2:]}", text, pos, final)
+            if end != NO:
+                return 1 if end >= 0 else WAIT
         for _ in range(4):  # elements that are no parameters may stand between
             opener = self._drift.opener(text, pos, final, self._declared - self._seen)
             if not isinstance(opener, int):
@@ -1002,6 +1007,15 @@ class ItemReader:
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
         json_text, code = self._decoded(node, text)
+        closer = self._fmt.param_close[0] if self._fmt.param_close else ""
+        if code is Code.TYPE_MISMATCH and closer and text.rstrip().endswith(closer):
+            # The closer stands twice: only without the first the value has its declared type.
+            less, mended = self._decoded(node, text.rstrip().removesuffix(closer).strip())
+            if mended is None:
+                json_text, code = less, None
+                self._writer.problem(
+                    Code.DRIFTED, f"Expected one {closer!r} behind {self._key!r}, got two", start, max(stop, start), True
+                )
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
