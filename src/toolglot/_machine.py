@@ -17,7 +17,7 @@ from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event, Span
-from ._format import Compiled, Part, written
+from ._format import Compiled, Part, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
@@ -441,6 +441,8 @@ class ItemReader:
             ended = self._ends_early(src, start)
             if ended != NO:
                 return MORE if ended == WAIT else DONE
+        if self._step == 0 and _goes_on(src.buf, start + len(search_text(token))):
+            return FAIL  # another word than the opener's: nothing is wrong with it
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
         return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
@@ -1014,7 +1016,11 @@ class ItemReader:
             if mended is None:
                 json_text, code = less, None
                 self._writer.problem(
-                    Code.DRIFTED, f"Expected one {closer!r} behind {self._key!r}, got two", start, max(stop, start), True
+                    Code.DRIFTED,
+                    f"Expected one {closer!r} behind {self._key!r}, got two",
+                    start,
+                    max(stop, start),
+                    True,
                 )
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
@@ -1123,6 +1129,11 @@ class ItemReader:
         root = self._ctx.node(self._name)
         json_text, _ = self._decoded(root.member(self._key) if root is not None else ANY, raw.value())
         return f"{text}{self._prefix()}{json_text}}}"
+
+
+def _goes_on(buf: str, pos: int) -> bool:
+    """Whether a word goes on at pos."""
+    return buf[pos : pos + 1].isalnum() or buf[pos : pos + 1] in tuple("_-")
 
 
 def _begins(step: Part, char: str) -> bool:
@@ -1365,6 +1376,8 @@ class BlockReader:
         item = self._item
         assert item is not None
         status = item.read(src)
+        if status == FAIL and item.error is None:
+            return FAIL
         if status == FAIL:
             assert item.error is not None
             return self._failed(item.error, src)
@@ -1403,7 +1416,7 @@ class BlockReader:
             self._in_list = self._in_list or item.in_list
             return self.writer.tagged and item.in_list
         says = self.writer.tagged or self.writer.relevant
-        listed = self._fmt.body.field == "params" and not self._fmt.each
+        listed = self._fmt.value_codec == "python"
         return listed and (says or error[0] == Code.POSITIONAL_ARGUMENT)
 
     def _lost(self, src: Source) -> int:

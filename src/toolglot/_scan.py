@@ -117,10 +117,13 @@ class Grammar:
         spellings = [o for o in compiled.section_openers if len(o) > 1 and not (o[0].isalpha() or o[0] in "*`")]
         if fmt.tier == "tagged":
             spellings = list(compiled.section_openers)
-            if compiled.item_opener:
-                spellings.append(compiled.item_opener)
+            if compiled.call_opener:
+                spellings.append(compiled.call_opener)
         for spelling in dict.fromkeys(spellings):
-            self._role(search_text(spelling)).opens.append((fmt, spelling))
+            opens = self._role(search_text(spelling)).opens
+            alike = (Compiled.of(f).reads_like(s) for f, s in opens if isinstance(f, Format) and s == spelling)
+            if compiled.reads_like(spelling) not in alike:  # the first of those that read alike reads for all
+                opens.append((fmt, spelling))
         for block in fmt.thinking:
             if block not in self.thoughts:
                 self.thoughts.append(block)
