@@ -1,4 +1,4 @@
-"""`toolglot formats`: what every registered declaration says, with an example written from it.
+"""`toolglot formats`: what every declaration says, with an example written from it.
 
 The rule: nothing about a format is known here; what its declaration does not say is not shown.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from toolglot import Block, Format, Messages, ToolglotError, formats, render
+from toolglot import Block, Format, Messages, ToolglotError, render
 
+from ._cli_markdown import page
 from ._cli_show import HEAD, NOTE, Screen, write_json
+from ._cli_toml import declarations
 
 EXAMPLE = [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]
 
@@ -22,9 +25,12 @@ GRAMMAR = (
 )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the formats."""
-    rows = [_format_to_dict(format) for format in formats()]
+def run(arguments: argparse.Namespace, chosen: Sequence[Format | Messages]) -> int:
+    """List the formats: for people, as JSON, as TOML, or as a page of documentation."""
+    if arguments.toml or arguments.markdown:
+        sys.stdout.write(declarations(chosen) if arguments.toml else page(chosen))
+        return 0
+    rows = [_format_to_dict(format) for format in chosen]
     if arguments.json:
         write_json(rows)
         return 0
@@ -40,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         for at, line in enumerate(row["example"].split("\n")):
             screen.line(f"  {'' if at else 'example':<15}  {line}".rstrip())
         screen.line()
-    screen.line("auto (the default) reads them all: tagged formats first, then JSON, then call syntax.")
+    if not arguments.names and not arguments.format_file:
+        screen.line("auto (the default) reads them all: tagged formats first, then JSON, then call syntax.")
     return 0
 
 

@@ -79,7 +79,7 @@ def _read(name: str) -> _Document:
             text = file.read().decode("utf-8-sig")
     except (OSError, ValueError) as error:  # UnicodeDecodeError, or a NUL in the name
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ToolglotError(f"{name}: expected a readable file in UTF-8, got: {said}") from None
+        raise ToolglotError(f"{name}: expected a readable file in UTF-8, got: {_lowered(said)}") from None
     try:
         return _Document(name, text, _load_json(name, text) if ending == ".json" else _load_toml(name, text))
     except RecursionError:
@@ -218,7 +218,7 @@ class _Table:
             return value
         if origin is tuple and isinstance(value, list):
             return self._tuple(value, get_args(hint), hint, where)
-        if origin is not None and issubclass(origin, Mapping) and isinstance(value, dict):
+        if _is_mapping(origin) and isinstance(value, dict):
             return {key: self._value(item, get_args(hint)[1], (*where, key)) for key, item in value.items()}
         if is_dataclass(hint) and isinstance(value, dict):
             return self._make(hint, value, where)
@@ -242,9 +242,9 @@ class _Table:
             if branch is Block and _is_pair(value):
                 return branch
         for branch in branches:
-            origin = get_origin(branch) or branch
+            origin = get_origin(branch)
             if isinstance(value, dict):
-                fits = is_dataclass(branch) or (isinstance(origin, type) and issubclass(origin, Mapping))
+                fits = is_dataclass(branch) or _is_mapping(origin)
             elif isinstance(value, list):
                 fits = origin is tuple
             else:
@@ -258,6 +258,10 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) in (1, 2) and all(isinstance(item, str) for item in value)
 
 
+def _is_mapping(origin: Any) -> bool:
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
 def _in_words(hint: Any) -> str:
     """What a field may hold, for a message."""
     origin = get_origin(hint)
@@ -269,7 +273,7 @@ def _in_words(hint: Any) -> str:
         items = get_args(hint)
         if items[-1:] == (...,):
             return f"a list ({_in_words(items[0])} each)"
-        return f"a list of {len(items)} ({', '.join(dict.fromkeys(map(_in_words, items)))})"
+        return f"a list of {len(items)} ({', '.join(dict.fromkeys(map(_in_words, items)))} each)"
     if hint is Block:
         return "a pair of markers or a table with 'open' and 'close'"
     names = {str: "a string", bool: "true or false", int: "a whole number", NoneType: "nothing"}
