@@ -418,10 +418,10 @@ def _show(screen: Screen, report: Report) -> None:
         broken = sum(failure.law == law for failure in report.failures)
         state = screen.paint(f"{broken} failed", ERROR) if broken else "ok"
         screen.line(f"  {law:<11} {report.kept[law]:>3} ok  {state if broken else '':<9}  {screen.paint(claim, NOTE)}")
-    for name, why in report.skipped[:SHOWN_SKIPPED]:
+    for name, why in report.skipped[: SHOWN_SKIPPED if report.probes else 0]:
         label = screen.paint("skipped", WARNING)
         screen.line(f"  {label} {visible(name)}: {visible(cut(why, 200))}".replace("\n", "⏎"))
-    if len(report.skipped) > SHOWN_SKIPPED:
+    if report.probes and len(report.skipped) > SHOWN_SKIPPED:
         screen.line(f"  … {len(report.skipped) - SHOWN_SKIPPED} skipped more")
     if not report.probes:
         screen.line(f"  {screen.paint('nothing could be written', ERROR)}, so nothing was read")
