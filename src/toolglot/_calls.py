@@ -27,7 +27,8 @@ from ._schema import Node
 from ._schema import coerce as coerce_value
 from ._source import History
 from ._tools import Tool
-from ._values._literal import LiteralReader, Stops
+from ._values._delimited import DELIMITERS, DelimitedReader
+from ._values._literal import Dialect, LiteralReader, Stops
 
 UnknownTools: TypeAlias = Literal["refuse", "keep"]
 BlockRule: TypeAlias = Literal["each", "all-or-nothing"]
@@ -83,9 +84,13 @@ class Context:
         tool = self.tools.get(name) if name is not None else None
         return tool.node.declared if tool is not None and tool.schema is not None else None
 
-    def literal(self, dialect: Literal["json", "python"], name: str | None, stops: Stops | None) -> LiteralReader:
+    def literal(self, codec: str, name: str | None, stops: Stops | None) -> LiteralReader:
         """A reader for the arguments object of a tool."""
         node = self.node(name)
+        if codec in DELIMITERS:
+            coerce = coerce_value if codec == "gemma" else _untyped
+            return DelimitedReader(DELIMITERS[codec], node, coerce, stops=stops, depth_limit=self.limits["depth"])
+        dialect: Dialect = "python" if codec == "python" else "json"
         return LiteralReader(dialect, node, coerce_value, stops=stops, depth_limit=self.limits["depth"])
 
     def text(self, start: int, end: int) -> Text:
@@ -93,12 +98,18 @@ class Context:
         return Text(self.history.slice(start, end), (start, end))
 
 
+def _untyped(node: Node, kind: str, json_text: str) -> tuple[str, Code | None]:
+    """Fit a value of a wire whose strings may stand for any type: that is no repair."""
+    text, code = coerce_value(node, kind, json_text)
+    return text, None if code is Code.COERCED else code
+
+
 class CallWriter:
     """Turns what the readers find in one block into events; `sink` takes them."""
 
     __slots__ = (
         "_args_end", "_ident", "_name_span", "_parts", "_pending", "accepted", "args_at", "begun", "ctx",
-        "ever", "format_id", "index", "item_at", "length", "name", "open", "refusals", "refused",
+        "ever", "explicit", "format_id", "index", "item_at", "length", "name", "open", "refusals", "refused",
         "relevant_at", "settled", "sink", "start", "tagged", "unknown",
     )  # fmt: skip
 
@@ -113,6 +124,7 @@ class CallWriter:
         self.refusals = 0
         self.unknown: list[Problem] = []
         self.ever = False  # a call that counts was begun
+        self.explicit = False  # the text says itself that it is a tool call, though no markers do
         self.settled = False  # text of the block was said
         self._pending: list[Span] = []  # refused calls before the first one that counts
         self.index = 0
