@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolglot import Block, Format, Messages, ToolglotError, render
@@ -66,22 +66,27 @@ def _format_to_dict(format: Format | Messages) -> dict[str, Any]:
 
 def _grammar(format: Format | Messages) -> dict[str, Any]:
     """The templates and markers of a declaration, as it gives them; a block as the pair of its markers."""
-    grammar: dict[str, Any] = {}
-    for name in GRAMMAR:
-        value = getattr(format, name, None)
-        if isinstance(value, Block):
-            value = [value.open, value.close]
-        elif isinstance(value, tuple):
-            value = [[item.open, item.close] if isinstance(item, Block) else item for item in value]
-        if value:
-            grammar[name] = value
-    return grammar
+    members = ((name, _plain(getattr(format, name, None))) for name in GRAMMAR)
+    return {name: value for name, value in members if value}
+
+
+def _plain(value: Any) -> Any:
+    """A part of a declaration as plain data."""
+    if isinstance(value, (Format, Messages)):
+        return _grammar(value)
+    if isinstance(value, Block):
+        return [value.open, value.close]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _in_words(value: Any) -> str:
     """A part of a grammar on one line, line breaks as `\\n`."""
     if isinstance(value, str):
         return value.replace("\n", "\\n")
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_in_words(member)}" for key, member in value.items())
     between = "  " if all(isinstance(item, list) for item in value) else " … "
     return between.join(_in_words(item) for item in value if item)
 

@@ -52,7 +52,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
             "x",
             ("<a>{name}\n{params}</a>", CALL),
             param="<{key}>{value:raw}</>",
-            section=Block("<s>", "</s>", (("<t>", "</t>"),), True, True),
+            section=Block("<s>", "</s>", also=(("<t>", "</t>"),), optional=True, each=True),
             separator="\n\n",
             reasoning=(Block("<think>", "</think>"), Block("[T]", "[/T]", optional=True)),
             keys=("tool", "input"),
