@@ -20,6 +20,7 @@ LAYERS = (
     "_source",
     "_values",
     "_schema",
+    "_elements",
     "_tools",
     "_calls",
     "_format",

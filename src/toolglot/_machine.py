@@ -14,6 +14,7 @@ from typing import ClassVar, TypeAlias
 
 from ._calls import CallWriter, Context
 from ._drift import Drift
+from ._elements import decode_elements
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event, Span
@@ -23,7 +24,6 @@ from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
-from ._values._elements import decode_elements
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
 from ._values._raw import Grammar, RawReader, blank_end, decode_entities
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any, TypeAlias
 
+from ._elements import elements_text
 from ._errors import ToolglotError
 from ._events import Call
 from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
@@ -18,7 +19,6 @@ from ._parser import Parser, parse
 from ._registry import get_format
 from ._result import Result
 from ._values._delimited import delimited_text
-from ._values._elements import elements_text
 from ._values._raw import encode_entities
 
 Callish: TypeAlias = Call | Mapping[str, Any]

@@ -12,10 +12,10 @@ ORDER = (
     "minimax",
     "gemma",
     "cwm",
+    "plain",
     "json_lists",
     "lfm2",
     "xml_invoke",
     "harmony",
-    "plain",
     "llama3",
 )

@@ -10,8 +10,8 @@ import json
 import re
 from typing import TypeAlias
 
-from .._errors import Code
-from .._schema import Node, decode, json_string
+from ._errors import Code
+from ._schema import Node, decode, json_string
 
 ITEM = "item"
 MIXED = "$text"
