@@ -16,7 +16,7 @@ from .._format import AnyFormat, Format
 from .._parser import parse
 from .._registry import formats, get_format
 from .names import by_name
-from .probe import probe
+from .probing import probe
 from .rules import PARSER_TYPES, RULES, TOKENS, Rule
 
 TEMPLATES = 4  # that are tried, of a tokenizer that has several
