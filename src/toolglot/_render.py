@@ -197,7 +197,9 @@ def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: 
         texts.append(_fill(fmt.thought, {"text": reasoning}))
     if content:
         texts.append(_fill(fmt.prose, {"text": content}))
-    texts += [_fill(fmt.write, {"name": name, "args": text}) for name, _, text, _ in items]
+    for item in items:
+        call = _render_calls(fmt.call, [("", *item[1:]) if "{name}" in fmt.write else item]) if fmt.call else ""
+        texts.append(_fill(fmt.write, {"name": item[0], "args": item[2], "call": call}))
     text = fmt.joint.join(texts)
     if items:
         tools = [name for name, _, _, _ in items]
