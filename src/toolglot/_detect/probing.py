@@ -63,23 +63,30 @@ TOOLS: list[Json] = [
     ),
     _tool("list_tides", "Lists the tides.", {"harbour": "string", "days": "integer"}),
 ]
-# The same, for reading: a null is allowed. Some templates take no list of types, so they are not shown this.
+# The same, for reading: a null is allowed. Templates are not shown this, as some take no list of types.
 _READING = deepcopy(TOOLS)
 _READING[0]["function"]["parameters"]["properties"]["note"]["type"] = ["string", "null"]
+# And one asks for the type of an object's members, whatever they are.
+TOOLS[0]["function"]["parameters"]["properties"]["near"]["additionalProperties"] = {"type": "string"}
 
 QUESTION = "Which harbour is near?"
+ANSWER = "Oban is near."
 EOS = "<EOS>"
 TURNS = 8  # different renderings that are read, where none reads back exactly
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An assistant's turn: the end of the prompt that opens it, the same as read, the reply, and the calls meant."""
+    """An assistant's turn: the end of the prompt, as much of it as the turn begins with, the reply, the calls meant.
+
+    `ending` is what the template writes behind any turn: it is no text of the reply, whatever a format says of it.
+    """
 
     prompt: str
     prefix: str
     reply: str
     calls: Calls
+    ending: str
 
 
 class Reading(NamedTuple):
@@ -119,8 +126,9 @@ class _Shape(NamedTuple):
             given: Any = json.dumps(arguments, ensure_ascii=False) if self.text else deepcopy(arguments)
             id = self.ids.format(name=name, at=at)
             made.append({"id": id, "type": "function", "function": {"name": name, "arguments": given}})
-        answer = {"role": "assistant", "content": self._content(self.content), "tool_calls": made}
-        return [{"role": "user", "content": self._content(QUESTION)}, answer]
+        answer = {"role": "assistant", "content": self._content(self.content)}
+        calls = {"tool_calls": made} if made else {}
+        return [{"role": "user", "content": self._content(QUESTION)}, {**answer, **calls}]
 
     def _content(self, text: str | None) -> Any:
         if not self.parts or text is None:
@@ -176,17 +184,19 @@ def _turns(renderer: Renderer, source: str) -> Iterator[Turn]:
         before, opened = run(question, False), run(question, True)
         if before is None or opened is None:
             continue
+        told = run([*question, _Shape((), ANSWER, parts=parts).messages()[1]], False) or ""
+        ending = told.rpartition(ANSWER)[2].strip()
         seen: set[str | None] = {None}
         for shape in _shapes(parts):
             whole = run(shape.messages(), False)
             if whole not in seen and whole is not None:
                 seen.add(whole)
-                yield _cut(before, opened, whole, shape.calls)
+                yield _cut(before, opened, whole, shape.calls, ending)
         if len(seen) == 1:
-            yield _cut(before, opened, opened, ())
+            yield _cut(before, opened, opened, (), ending)
 
 
-def _cut(before: str, opened: str, whole: str, calls: Calls) -> Turn:
+def _cut(before: str, opened: str, whole: str, calls: Calls, ending: str) -> Turn:
     """The turn without the prompt.
 
     The generation prompt belongs to the prompt as far as the turn agrees with it: where the prompt opens reasoning
@@ -197,9 +207,9 @@ def _cut(before: str, opened: str, whole: str, calls: Calls) -> Turn:
     marker = whole.rfind("<", 0, at)
     if start <= marker and at < len(opened) and ">" not in whole[marker:at]:
         at = marker  # they part inside a marker
-    reply = whole[at:].rstrip().removesuffix(EOS)
-    held = calls if all(name in reply for name, _ in calls) else ()
-    return Turn(opened[start:], whole[min(start, at) : at], reply, held)
+    reply = whole[at:].rstrip().removesuffix(EOS)  # what stands for a token of the tokenizer's own
+    held = tuple(call for call in calls if call[0] in reply)  # some templates write the first call only
+    return Turn(opened[start:], whole[min(start, at) : at], reply, held, ending.removesuffix(EOS).strip())
 
 
 def _common(a: str, b: str) -> int:
@@ -234,7 +244,7 @@ def _reading(turn: Turn, format: AnyFormat, preferred: Sequence[str]) -> Reading
         return None
     # A template may write reasoning closed that its prompt opens: the closer alone is no fault of the format.
     problems = [problem for problem in result.problems if problem.code is not Code.REASONING_NOT_OPENED]
-    quality = (wrong, len(problems), len(result.content.strip()))
+    quality = (wrong, len(problems), len(result.content.strip().removesuffix(turn.ending).strip()))
     rule = preferred.index(format.id) if format.id in preferred else len(preferred)
     unlike = 0 if _is_written(turn, format) else 1
     return Reading(format.id, quality, (unlike, rule), _reason(len(turn.calls), quality, unlike))
