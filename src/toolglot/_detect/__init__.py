@@ -81,8 +81,9 @@ def detect(
     found += _of_templates(sources)
     if text is not None:
         found += _of_text(text, tools)
-    names = [name for name in (model, config.get("name_or_path"), config.get("_name_or_path")) if _is_name(name)]
-    found += [detection for name in names for detection in _of_model(name)]
+    for name in (model, config.get("name_or_path"), config.get("_name_or_path")):
+        if isinstance(name, str):
+            found += _of_model(name)
     found += _of_tokens(config)
     return _united(found)
 
@@ -99,10 +100,6 @@ def _check(given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value is not None and not isinstance(value, kinds[name][0]):
             raise ToolglotError(f"detect, {name}: expected {kinds[name][1]}, got {type(value).__name__}")
-
-
-def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and bool(name.strip())
 
 
 def _united(found: list[Detection]) -> list[Detection]:

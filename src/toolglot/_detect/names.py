@@ -65,8 +65,16 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"devstral.*2505|devstral:24b", ("mistral_v11",), "Devstral"),
     (r"mistral-small-?3\.1|mistral-small.*250[13]", ("mistral", "mistral_v11"), "Mistral Small 3"),
     (r"mistral-large-?3|mistral-large.*2512|mistral-medium|mistral-small-?4", ("mistral_v11",), "Mistral 3"),
-    (r"ministral-?3|ministral.*2512|magistral|devstral|codestral-?2|leanstral", ("mistral_v11",), "Ministral 3, Magistral, Devstral"),
-    (r"mistral-?nemo|mixtral|ministral|mistral-7b|mistral-large|pixtral|mathstral|codestral", ("mistral",), "Mistral to 2024"),
+    (
+        r"ministral-?3|ministral.*2512|magistral|devstral|codestral-?2|leanstral",
+        ("mistral_v11",),
+        "Ministral 3, Magistral, Devstral",
+    ),
+    (
+        r"mistral-?nemo|mixtral|ministral|mistral-7b|mistral-large|pixtral|mathstral|codestral",
+        ("mistral",),
+        "Mistral to 2024",
+    ),
     (r"mistral", ("mistral", "mistral_v11"), "Mistral"),
     # Google.
     (r"function-?gemma", ("functiongemma",), "FunctionGemma"),
@@ -99,7 +107,11 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"minimax-?m2", ("minimax_m2",), "MiniMax M2"),
     (r"minimax-?(m1|text)", ("minimax_m1",), "MiniMax M1"),
     (r"minimax", ("minimax_m2", "minimax_m1"), "MiniMax"),
-    (r"command-?a|command-?r7b|c4ai-command-(a|r7b)|north-|cohere2?-?moe", ("cohere_command",), "Command A, R7B, North"),
+    (
+        r"command-?a|command-?r7b|c4ai-command-(a|r7b)|north-|cohere2?-?moe",
+        ("cohere_command",),
+        "Command A, R7B, North",
+    ),
     (r"command-?r", ("command_r",), "Command R and R+"),
     (r"aya|cohere", ("cohere_command", "command_r"), "Cohere"),
     (r"longcat", ("longcat",), "LongCat-Flash"),

@@ -29,7 +29,7 @@ HARD: Calls = (
     (
         "find_harbour",
         {
-            "name": "Port \"Saint\" d'Or",
+            "name": 'Port "Saint" d\'Or',
             "code": "0042",
             "depth": 7,
             "open": True,
@@ -72,6 +72,7 @@ TOOLS[0]["function"]["parameters"]["properties"]["near"]["additionalProperties"]
 QUESTION = "Which harbour is near?"
 ANSWER = "Oban is near."
 EOS = "<EOS>"
+REPLY = 4_000  # code points of a rendering that is read; the probes need 1,000
 TURNS = 8  # different renderings that are read, where none reads back exactly
 
 
@@ -157,7 +158,7 @@ def probe(source: str, formats: Sequence[AnyFormat], preferred: Sequence[str] = 
     for turn in _turns(Renderer(), source):
         if found.prompt is None:
             found.prompt, found.what = turn.prompt, "its rendering holds no call"
-        if turn.calls and tried < TURNS:
+        if turn.calls and tried < TURNS and len(turn.reply) <= REPLY:
             tried += 1
             found.what = "its rendering holds no call that reads back"
             readings = _readings(turn, formats, preferred)
@@ -208,7 +209,7 @@ def _cut(before: str, opened: str, whole: str, calls: Calls, ending: str) -> Tur
     if start <= marker and at < len(opened) and ">" not in whole[marker:at]:
         at = marker  # they part inside a marker
     reply = whole[at:].rstrip().removesuffix(EOS)  # what stands for a token of the tokenizer's own
-    held = tuple(call for call in calls if call[0] in reply)  # some templates write the first call only
+    held = tuple(call for call in calls if call[0] in reply[:REPLY])  # some templates write the first call only
     return Turn(opened[start:], whole[min(start, at) : at], reply, held, ending.removesuffix(EOS).strip())
 
 

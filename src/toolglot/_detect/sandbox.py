@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 
 import jinja2
 from jinja2 import nodes
-from jinja2.defaults import DEFAULT_FILTERS
 from jinja2.ext import Extension, loopcontrols
+from jinja2.filters import FILTERS as ALL_FILTERS
 from jinja2.parser import Parser
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -30,6 +30,7 @@ SECONDS = 2.0  # for all that one `Renderer` does
 STEPS = 200_000  # for one rendering
 SOURCE = 100_000  # code points of a template; real ones have up to 20,000
 NODES = 10_000  # nodes of its tree; real ones have up to 1,500
+BLOCKS = 40  # blocks inside each other; Python itself takes 20 loops
 TEXT = 200_000  # code points of one value, and of all that is written
 ITEMS = 20_000  # members of one value, all the way down
 DEPTH = 64  # levels of a value, and of calls inside calls
@@ -84,9 +85,8 @@ class Meter:
             elif isinstance(item, int):
                 if item.bit_length() > BITS:
                     raise TemplateLimit(f"expected numbers of at most {BITS:,} bits")
-            elif not isinstance(item, float | Undefined) and item is not None:
-                if depth or not isinstance(item, _OWN):
-                    raise TemplateLimit(f"expected plain data, got {type(item).__name__}")
+            elif not isinstance(item, float | Undefined | None) and (depth or not isinstance(item, _OWN)):
+                raise TemplateLimit(f"expected plain data, got {type(item).__name__}")
             if items + len(todo) > ITEMS or characters > TEXT or depth > DEPTH:
                 raise TemplateLimit(f"expected at most {TEXT:,} characters, {ITEMS:,} members and {DEPTH} levels")
         self.charge(1 + items // 16 + characters // CHARGE)
@@ -106,30 +106,35 @@ class Meter:
 
 # What jinja itself puts into a template's hands, beside plain data. None of it is allowed inside a value, where
 # writing it would write its members again.
-_OWN = (Macro, LoopContext, BlockReference, GeneratorType, range, slice, type({}.items()))
-_VIEWS = (type({}.items()), type({}.keys()), type({}.values()), type(reversed([])), map, filter, zip)
+_OWN: tuple[type, ...] = (Macro, LoopContext, BlockReference, GeneratorType, range, slice, type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.items()), type({}.keys()), type({}.values()), type(reversed([])), map, filter, zip)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
+    str: _words(
         "capitalize casefold count endswith find format index isalnum isalpha isdecimal isdigit islower isnumeric "
         "isspace istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex "
-        "rpartition rsplit rstrip split splitlines startswith strip swapcase title upper".split()
+        "rpartition rsplit rstrip split splitlines startswith strip swapcase title upper"
     ),
     dict: frozenset(("copy", "get", "items", "keys", "values")),
     list: frozenset(("append", "copy", "count", "index", "pop")),  # llama.cpp lets a template append
     tuple: frozenset(("count", "index")),
-    LoopContext: frozenset(
-        "changed cycle depth depth0 first index index0 last length nextitem previtem revindex revindex0".split()
+    LoopContext: _words(
+        "changed cycle depth depth0 first index index0 last length nextitem previtem revindex revindex0"
     ),
     Macro: frozenset(("arguments", "name")),
 }
 
 _HARMLESS = ("d", "default", "_made")  # these look at a value and do not write it
 
-FILTERS = tuple(
+FILTERS = _words(
     "abs capitalize count d default dictsort e escape first float format groupby indent int items join last length "
     "list lower map max min reject rejectattr replace reverse round safe select selectattr sort string sum title trim "
-    "truncate unique upper wordcount".split()
+    "truncate unique upper wordcount"
 )
 
 
@@ -158,8 +163,14 @@ class _Environment(ImmutableSandboxedEnvironment):
             finalize=_written,
             cache_size=0,
         )
-        self.filters = {name: _metered(DEFAULT_FILTERS[name], name, meter) for name in FILTERS}
-        own = {"tojson": _to_json, "from_json": json.loads, "_step": _step, "_join": _concatenated, "_made": _step}
+        self.filters = {name: _metered(ALL_FILTERS[name], name, meter) for name in FILTERS}
+        own: dict[str, Callable[..., Any]] = {
+            "tojson": _to_json,
+            "from_json": json.loads,
+            "_step": _step,
+            "_join": _concatenated,
+            "_made": _step,
+        }
         self.filters |= {name: _metered(filter, name, meter) for name, filter in own.items()}
         self.globals = {
             "range": self._range,
@@ -168,7 +179,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             "raise_exception": _raise_exception,
             "strftime_now": _strftime_now,
         }
-        self.concat = self._concat  # type: ignore[method-assign, assignment]
+        self.concat = self._concat  # type: ignore[method-assign]
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         named = next((names for kind, names in METHODS.items() if isinstance(obj, kind)), ())
@@ -192,7 +203,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             self._meter.room(_size((self._text, args, kwargs)) * (1 + self._text.count("{")))
             return self._run(*args, **kwargs)
 
-    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: B902, N805
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         meter = __self.meter
         meter.charge()
         subject = getattr(__obj, "__self__", None)
@@ -311,11 +322,15 @@ def _check_filter(name: str, value: Any, args: tuple[Any, ...], kwargs: dict[str
         _check_percent(str(value), kwargs or args, meter)
 
 
+def _is_a(value: Any, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds)
+
+
 def _bounded(value: Any, meter: Meter) -> Any:
     """What a call or a filter gave: weighed, or counted while it is used."""
     if isinstance(value, range):
         return value
-    if isinstance(value, _VIEWS):
+    if _is_a(value, _VIEWS):
         return meter.weigh(list(value))
     if isinstance(value, Iterator):
         return meter.counted(value)
@@ -330,7 +345,7 @@ def _metered(filter: Callable[..., Any], name: str, meter: Meter) -> Callable[..
     def run(*given: Any, **kwargs: Any) -> Any:
         own, (value, *rest) = given[:first], given[first:]
         meter.charge()
-        if isinstance(value, (range, *_VIEWS, Iterator)):
+        if _is_a(value, (range, *_VIEWS, Iterator)):
             value = list(meter.counted(value))
         meter.weigh(value if name in _HARMLESS else (value,))
         meter.weigh((rest, kwargs))
@@ -369,12 +384,14 @@ def _step(value: Any) -> Any:
     return value
 
 
-
 def _concatenated(values: list[Any]) -> str:
     return "".join(map(str, values))
 
 
 # Rewriting the tree.
+
+
+_BLOCKS = (nodes.If, nodes.For, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.AssignBlock, nodes.Scope)
 
 
 def _metered_tree(tree: nodes.Template) -> nodes.Template:
@@ -383,13 +400,14 @@ def _metered_tree(tree: nodes.Template) -> nodes.Template:
     Raises `TemplateLimit` for a tree that is too large, before anything is compiled.
     """
     found: list[nodes.Node] = []
-    todo: list[nodes.Node] = [tree]
+    todo: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while todo:
-        node = todo.pop()
+        node, blocks = todo.pop()
         found.append(node)
-        todo += node.iter_child_nodes()
-        if len(found) > NODES:
-            raise TemplateLimit(f"expected a template of at most {NODES:,} nodes")
+        blocks += isinstance(node, _BLOCKS)
+        todo += [(child, blocks) for child in node.iter_child_nodes()]
+        if len(found) > NODES or blocks > BLOCKS:
+            raise TemplateLimit(f"expected a template of at most {NODES:,} nodes and {BLOCKS} blocks in each other")
     for node in found:
         if isinstance(node, nodes.For):
             node.body.insert(0, _do(_filter(nodes.Const(True), "_step")))
