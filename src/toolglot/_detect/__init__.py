@@ -33,8 +33,9 @@ class Detection:
     rendered, `prompt` is what it puts before the model's reply (for `Parser(prefix=...)`), and `start_in` says
     whether that leaves reasoning open; else `start_in` is None and `prompt` empty.
 
-    >>> detect(model="Qwen/Qwen3-8B")[0]
-    Detection(format='hermes', reason='The name is one of Qwen2.5, QwQ and Qwen3.', source='model', start_in=None, prompt='')
+    >>> found = detect(model="Qwen/Qwen3-8B")[0]
+    >>> found.format, found.reason, found.source
+    ('hermes', 'The name is one of Qwen2.5, QwQ and Qwen3.', 'model')
     """
 
     format: str

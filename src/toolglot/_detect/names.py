@@ -113,7 +113,7 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Command A, R7B, North",
     ),
     (r"command-?r", ("command_r",), "Command R and R+"),
-    (r"aya|cohere", ("cohere_command", "command_r"), "Cohere"),
+    (r"aya(?![a-z])|cohere", ("cohere_command", "command_r"), "Cohere"),
     (r"longcat", ("longcat",), "LongCat-Flash"),
     (r"ernie", ("ernie45",), "ERNIE 4.5"),
     (r"intern-?s2", ("qwen3_xml",), "Intern-S2"),
@@ -123,7 +123,7 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"inkling", ("inkling",), "Inkling"),
     (r"jamba", ("jamba",), "Jamba"),
     (r"phi-?4-?mini", ("phi4_mini_json",), "Phi-4-mini"),
-    (r"phi", ("json", "phi4_mini_json"), "Phi"),
+    (r"phi(?![a-z])", ("json", "phi4_mini_json"), "Phi"),
     (r"apertus", ("apertus",), "Apertus"),
     (r"pangu|openpangu", ("pangu",), "openPangu"),
     (r"sarashina", ("sarashina",), "Sarashina"),
@@ -133,12 +133,12 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"seed-?oss", ("seed_oss",), "Seed-OSS"),
     (r"mimo-?vl", ("hermes",), "MiMo-VL"),
     (r"mimo", ("mimo", "hermes"), "MiMo"),
-    (r"dots", ("dots",), "dots"),
+    (r"dots(?![a-z])", ("dots",), "dots"),
     (r"muse-?glimmer|glimmer", ("muse_glimmer",), "Muse Glimmer"),
     (r"muse", ("muse", "muse_glimmer"), "Muse"),
     (r"minicpm-?5", ("minicpm5",), "MiniCPM5"),
     (r"minicpm-?v|minicpm-?o", ("qwen3_xml",), "MiniCPM-V"),
-    (r"beam", ("beam",), "Beam"),
+    (r"beam(?![a-z])", ("beam",), "Beam"),
     (r"rwkv", ("rwkv",), "RWKV"),
     (r"nanbeige|berrylm|ornith", ("qwen3_xml",), "Nanbeige, BerryLM and Ornith"),
     (r"smollm-?3", ("hermes", "xml_invoke"), "SmolLM3"),
@@ -166,5 +166,5 @@ def by_name(model: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    """From the start of a word: `phi` is no part of `dolphin`. After a family's number no digit follows."""
-    return re.compile(rf"(?<![a-z0-9])(?:{pattern})(?![0-9])")
+    """From the start of a word, and to the end of a number: `phi` is no part of `dolphin`, nor `qwen3` of `qwen32`."""
+    return re.compile(rf"(?<![a-z0-9])(?:{pattern})(?!(?<=[0-9])[0-9])")

@@ -262,7 +262,9 @@ def _is_written(turn: Turn, format: AnyFormat) -> bool:
     """Whether the format would write these calls as the template does, to the letter."""
     calls = [{"name": name, "arguments": arguments} for name, arguments in turn.calls]
     try:
-        return render(calls, format=format).strip() in turn.reply
+        if render(calls, format=format).strip() in turn.reply:
+            return True
+        return all(render(call, format=format).strip() in turn.reply for call in calls)  # whatever stands between
     except ToolglotError:
         return False
 

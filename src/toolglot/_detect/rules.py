@@ -62,7 +62,7 @@ RULES = (
     Rule(("mistral_v11",), ("[TOOL_CALLS]", "[ARGS]")),
     Rule(("mistral",), ("[TOOL_CALLS]",)),
     Rule(("deepseek_v31",), ("tool▁call▁begin",), (FENCE,)),
-    Rule(("deepseek_v3",), ("tool▁call▁begin",)),
+    Rule(("deepseek_v3",), ("tool▁call▁begin", FENCE)),
     Rule(("cohere_command",), ("<|START_ACTION|>",)),
     Rule(("command_r",), ("directly-answer", "tool_name")),
     Rule(("apertus",), ("<|tools_prefix|>",)),
