@@ -47,7 +47,6 @@ def written(marker: str) -> str:
     return marker.translate(_WRITTEN)
 
 
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """A pair of markers around something.
@@ -331,7 +330,7 @@ def _check(fmt: Format) -> None:
 _KEPT = "\ue000"  # stands for a blank that does not part a marker
 _PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
 _BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
-_SEARCHED = re.compile(rf"[\s\"'{GAP}]")
+_SEARCHED = re.compile(rf"\s+\w+=|[\"'{GAP}]")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
 
 
@@ -401,7 +400,9 @@ class Compiled:
         self.text_tail = tail_text[: len(tail_text) - len(tail_text.lstrip())]  # blanks of the template behind it
         self._compile_param(fmt)
         self.section_openers = tuple(o[0] for o in opens if o)
-        starts = [*self.section_openers, *([self.item_opener] if self.item_opener else [])]
+        starts = list(self.section_openers)
+        if self.call_opener:
+            starts.append(self.call_opener)
         openers = dict.fromkeys(search_text(s) for s in starts)
         self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
         self.argument_keys = tuple(dict.fromkeys((fmt.keys[1], *ARGUMENT_KEYS)))
@@ -413,6 +414,13 @@ class Compiled:
         if found is None:
             found = cls._cache[fmt] = cls(fmt)
         return found
+
+    @property
+    def call_opener(self) -> str:
+        """What opens a call that stands without its section; words or a brace are too common for that."""
+        opener = self.item_opener
+        common = bool(opener) and (opener[0].isalnum() or opener[0] in "{(\"'")
+        return "" if common and self.section_openers else opener
 
     def _wrapper(
         self, fmt: Format, field_name: str, lead: tuple[str, ...], tail: tuple[str, ...]
@@ -462,6 +470,17 @@ class Compiled:
         self.value_codec = parts[value].codec
         self.value_lead = middle[len(middle.rstrip()) :]
         self.value_tail = close[: len(close) - len(close.lstrip())]
+
+    def reads_like(self, spelling: str) -> tuple[object, ...]:
+        """What a block that begins with that opener is read by: the same for two formats that read it alike."""
+        pairs = [p for p in zip(self.opens, self.closes, strict=True) if p[0] and p[0][0] == spelling]
+        fmt = self.format
+        return (
+            *(tuple(pairs), self.steps, self.each, fmt.keys, fmt.id_rule, fmt.param_separator, fmt.tier),
+            *(self.param_open, self.param_middle, self.type_close, self.param_close, self.value_lead, self.value_tail),
+            *(self.key_codec, self.type_codec, self.value_codec),
+            *(a.reads_like(spelling) for a in self.alternates),
+        )
 
     def closer_of(self, key: str) -> str:
         """What ends the value of a parameter."""

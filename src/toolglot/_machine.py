@@ -17,7 +17,7 @@ from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event, Span
-from ._format import Compiled, Part, written
+from ._format import Compiled, Part, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
@@ -170,6 +170,11 @@ class ParamGrammar:
         """Whether the parameters go on at pos in a drifted form: 1, NO or WAIT."""
         if self._drift is None or not self._declared:
             return NO
+        own = self._own[0] if self._own else ""
+        if own.startswith("</"):  # the call's closer without its slash
+            end = token_at(f"<{own[2:]}", text, pos, final)
+            if end != NO:
+                return 1 if end >= 0 else WAIT
         for _ in range(4):  # elements that are no parameters may stand between
             opener = self._drift.opener(text, pos, final, self._declared - self._seen)
             if not isinstance(opener, int):
@@ -436,6 +441,8 @@ class ItemReader:
             ended = self._ends_early(src, start)
             if ended != NO:
                 return MORE if ended == WAIT else DONE
+        if self._step == 0 and _goes_on(src.buf, start + len(search_text(token))):
+            return FAIL  # another word than the opener's: nothing is wrong with it
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
         return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
@@ -1002,6 +1009,19 @@ class ItemReader:
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
         json_text, code = self._decoded(node, text)
+        closer = self._fmt.param_close[0] if self._fmt.param_close else ""
+        if code is Code.TYPE_MISMATCH and closer and text.rstrip().endswith(closer):
+            # The closer stands twice: only without the first the value has its declared type.
+            less, mended = self._decoded(node, text.rstrip().removesuffix(closer).strip())
+            if mended is None:
+                json_text, code = less, None
+                self._writer.problem(
+                    Code.DRIFTED,
+                    f"Expected one {closer!r} behind {self._key!r}, got two",
+                    start,
+                    max(stop, start),
+                    True,
+                )
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
@@ -1111,6 +1131,11 @@ class ItemReader:
         return f"{text}{self._prefix()}{json_text}}}"
 
 
+def _goes_on(buf: str, pos: int) -> bool:
+    """Whether a word goes on at pos."""
+    return buf[pos : pos + 1].isalnum() or buf[pos : pos + 1] in tuple("_-")
+
+
 def _begins(step: Part, char: str) -> bool:
     """Whether a field of a template may begin with that character: the body of a call, or what is none."""
     if step.field == "call":
@@ -1122,7 +1147,8 @@ class BlockReader:
     """Reads one block of a format: its section with the calls in it, or a single call.
 
     `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. `head` is the
-    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
+    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text
+    from `text_from` to the cursor is prose.
     """
 
     __slots__ = (
@@ -1350,6 +1376,8 @@ class BlockReader:
         item = self._item
         assert item is not None
         status = item.read(src)
+        if status == FAIL and item.error is None:
+            return FAIL
         if status == FAIL:
             assert item.error is not None
             return self._failed(item.error, src)
@@ -1388,7 +1416,7 @@ class BlockReader:
             self._in_list = self._in_list or item.in_list
             return self.writer.tagged and item.in_list
         says = self.writer.tagged or self.writer.relevant
-        listed = self._fmt.body.field == "params" and not self._fmt.each
+        listed = self._fmt.value_codec == "python"
         return listed and (says or error[0] == Code.POSITIONAL_ARGUMENT)
 
     def _lost(self, src: Source) -> int:

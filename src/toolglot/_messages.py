@@ -27,7 +27,7 @@ class MessageReader:
     """Reads one message; see `_machine.BlockReader` for what the methods promise."""
 
     __slots__ = ("_block", "_ctx", "_fmt", "_inner", "_inside", "_kind", "_literal", "_name_span",
-                 "_openers", "_stops", "_tool", "start", "writer")  # fmt: skip
+                 "_openers", "_stops", "_stranded_at", "_tool", "start", "writer")  # fmt: skip
 
     def __init__(self, fmt: Messages, ctx: Context, start: int, sink: list[Event]) -> None:
         self._fmt = fmt
@@ -39,7 +39,8 @@ class MessageReader:
         self._inner = Compiled.of(fmt.call) if fmt.call is not None else None
         openers = self._inner.section_openers if self._inner is not None else ()
         self._openers = Markers((*openers, *self._stops.markers))
-        self._kind: Kind | Literal["header", "end"] = "header"
+        self._kind: Kind | Literal["header"] = "header"
+        self._stranded_at = -1  # where a header without an end begins
         self._tool: str | None = None
         self._name_span = (start, start)
         self._literal: LiteralReader | None = None
@@ -62,7 +63,7 @@ class MessageReader:
         """Read on: MORE, DONE or FAIL."""
         if self._kind == "header":
             status = self._header(src)
-            if status != DONE or self._kind == "end":
+            if status != DONE or self._stranded_at >= 0:
                 return status
         if self._kind == "call":
             return self._call(src) if self._inner is None else self._inner_call(src)
@@ -100,7 +101,7 @@ class MessageReader:
             if src.buf.startswith(end, src.pos):
                 src.pos += len(end)
                 break
-        self._kind = "end"
+        self._stranded_at = at
         return DONE
 
     def _read_header(self, header: str, kind: Kind, at: int) -> bool:
