@@ -95,7 +95,7 @@ class Reading(NamedTuple):
 
     format: str
     quality: tuple[int, int, int]
-    ties: tuple[int, int]
+    ties: tuple[int, int, int]
     reason: str
 
 
@@ -228,7 +228,7 @@ def _readings(turn: Turn, formats: Sequence[AnyFormat], preferred: Sequence[str]
     """The formats that read every call of the turn by its name, as far as none reads it better; the likeliest first.
 
     Better is, in this order: fewer arguments that differ, fewer problems, less text left over. Ties are broken by
-    whether the format itself would have written the same text, by `preferred`, and by the order of the registry.
+    `preferred`, by whether the format itself would have written the same text, and by the order of the registry.
     """
     found = [r for format in formats if (r := _reading(turn, format, preferred)) is not None]
     best = min((reading.quality for reading in found), default=None)
@@ -248,7 +248,8 @@ def _reading(turn: Turn, format: AnyFormat, preferred: Sequence[str]) -> Reading
     quality = (wrong, len(problems), len(result.content.strip().removesuffix(turn.ending).strip()))
     rule = preferred.index(format.id) if format.id in preferred else len(preferred)
     unlike = 0 if _is_written(turn, format) else 1
-    return Reading(format.id, quality, (unlike, rule), _reason(len(turn.calls), quality, unlike))
+    ties = (0 if format.id in preferred else 1, unlike, rule)
+    return Reading(format.id, quality, ties, _reason(len(turn.calls), quality, unlike))
 
 
 def _differing(got: Mapping[str, Any], meant: Mapping[str, Any]) -> int:
