@@ -1,5 +1,6 @@
 """toolglot reads tool calls out of the raw text that language models write, and writes them back."""
 
+from ._detect import Detection, detect
 from ._errors import Code, ParseError, ToolglotError
 from ._events import (
     ArgumentsDelta,
@@ -27,6 +28,7 @@ __all__ = [
     "CallBegin",
     "CallEnd",
     "Code",
+    "Detection",
     "Event",
     "Format",
     "Messages",
@@ -39,6 +41,7 @@ __all__ = [
     "Segment",
     "Text",
     "ToolglotError",
+    "detect",
     "formats",
     "get_format",
     "load_formats",

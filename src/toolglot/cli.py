@@ -1,7 +1,7 @@
-"""The command `toolglot`: reads replies, shows events, lists formats, checks a format of one's own.
+"""The command `toolglot`: reads replies, shows events, finds and lists formats, checks a format of one's own.
 
-The rule: it uses the public API only, and ends with 0, with 1 for what strict reading refuses, what `check` finds
-or a line that is no record, or with 2 for wrong usage; never with a traceback.
+The rule: it uses the public API only, and ends with 0, with 1 for what strict reading refuses, what `check` finds,
+what `detect` does not find or a line that is no record, or with 2 for wrong usage; never with a traceback.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from toolglot import Format, Messages, Parser, ToolglotError, formats, get_format, load_formats, register
 
-from . import _cli_check, _cli_formats, _cli_parse, _cli_stream
+from . import _cli_check, _cli_detect, _cli_formats, _cli_parse, _cli_stream
 from ._cli_read import UsageError, check_readable, clause, read_tools
 from ._cli_show import complain, warn
 
@@ -119,13 +119,13 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolglot",
         description="Read the tool calls out of what language models write.",
-        epilog="Exit codes: 0 done; 1 a reply that --strict refuses, a failed check, or a line that holds no reply; "
-        "2 wrong usage.",
+        epilog="Exit codes: 0 done; 1 a reply that --strict refuses, a failed check, no format found, or a line that "
+        "holds no reply; 2 wrong usage.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_parse, _add_stream, _add_formats, _add_check):
+    for add in (_add_parse, _add_stream, _add_detect, _add_formats, _add_check):
         add(commands)
     return parser
 
@@ -154,6 +154,27 @@ def _add_stream(commands: Any) -> None:
     command.add_argument("--model", default="toolglot", metavar="NAME", help="the model's name in the chunks")
     _add_reading(command)
     command.set_defaults(run=lambda given: _cli_stream.run(given, *_options(given)))
+
+
+def _add_detect(commands: Any) -> None:
+    command = commands.add_parser(
+        "detect",
+        help="find out which format a model writes",
+        description="Find out which format a model writes, from its tokenizer's folder, its chat template, its name "
+        "or a reply. A template is rendered where jinja2 is installed: in a sandbox, for at most 2 seconds.",
+        epilog="Exit codes: 0 found; 1 nothing found for a target; 2 wrong usage.",
+        allow_abbrev=False,
+    )
+    command.add_argument(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help="a folder, a .jinja or .json file of a tokenizer, a model's name, another file with a reply, or -",
+    )
+    command.add_argument("--text", action="append", metavar="FILE", help="a reply, whatever the file is called")
+    command.add_argument("--tools", metavar="FILE", help="the tools offered for the replies, as JSON")
+    command.add_argument("--json", action="store_true", help="write one JSON object a target")
+    command.set_defaults(run=_cli_detect.run)
 
 
 def _add_formats(commands: Any) -> None:

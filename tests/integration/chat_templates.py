@@ -89,11 +89,16 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
     return made
 
 
+def source(name: str) -> str:
+    """The chat template of this name (the file's name without its ending)."""
+    assert TEMPLATE_FOLDER is not None
+    return (TEMPLATE_FOLDER / f"{name}.jinja").read_text(encoding="utf-8")
+
+
 @functools.cache
 def load(name: str) -> jinja2.Template:
-    """The compiled chat template of this name (the file's name without its ending)."""
-    assert TEMPLATE_FOLDER is not None
-    return environment().from_string((TEMPLATE_FOLDER / f"{name}.jinja").read_text(encoding="utf-8"))
+    """The compiled chat template of this name."""
+    return environment().from_string(source(name))
 
 
 @dataclass(frozen=True, slots=True)

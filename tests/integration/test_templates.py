@@ -1,6 +1,7 @@
 """Real chat templates write calls, and toolglot reads them back: names and arguments equal, no markup left over.
 
-Every template of the `trl` wheel is in one of two tables of `chat_templates.py`; the calls are the ground truths of
+The format is the one that `detect` finds from the template alone, and must be the one that the table says. Every
+template of the `trl` wheel is in one of two tables of `chat_templates.py`; the calls are the ground truths of
 `bfcl-eval`, and values that break readers. Run with `-rs` to see what is pending, and why.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +28,7 @@ from tests.integration.chat_templates import (
     Turn,
     Wire,
 )
-from toolglot import Parser, Result, formats, parse
+from toolglot import Parser, Result, detect, formats, parse
 
 MISSING = [
     wheel
@@ -106,13 +108,15 @@ def test_a_template_is_read_back(name: str) -> None:
     wire = WIRES[name]
     if wire.format not in DECLARED:
         pytest.skip(f"pending: format {wire.format} is not declared yet")
+    found = detect(chat_template=chat_templates.source(name))
+    assert [(d.format, d.source) for d in found[:1]] == [(wire.format, "rendering")], found
     failures = []
     for at, task in enumerate(_tasks(name, wire)):
         content = CONTENT if at % 2 else ""
         thinking = THINKING if wire.reasoning and at % 3 == 0 and not (content and wire.content == "reasoning") else ""
         turn = _turn(name, wire, task.tools, task.calls, content, thinking)
         expected = _expected(wire, task, content, thinking)
-        for how, result in _readings(wire, task, turn):
+        for how, result in _readings(found[0].format, task, turn):
             counts[name, "readings"] += 1
             counts[name, "calls"] += len(result.calls)
             if not _equal(_seen(result), expected):
@@ -120,6 +124,17 @@ def test_a_template_is_read_back(name: str) -> None:
         counts[name, "replies"] += 1
     shown = "\n".join(failures[:SHOWN])
     assert not failures, f"{name} ({wire.format}): {len(failures)} readings differ\n{shown}"
+
+
+@pytest.mark.parametrize("name", sorted(WIRES))
+def test_markers_in_the_source_tell_the_same_as_the_rendering(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)  # as where it is not installed
+    monkeypatch.delitem(sys.modules, "toolglot._detect.sandbox", raising=False)
+    wire = WIRES[name]
+    if wire.format not in DECLARED:
+        pytest.skip(f"pending: format {wire.format} is not declared yet")
+    found = detect(chat_template=chat_templates.source(name))
+    assert [(d.format, d.source) for d in found[:1]] == [(wire.format, "substring")], found
 
 
 @pytest.mark.parametrize("name", sorted(n for n, wire in WIRES.items() if wire.format == "hermes"))
@@ -231,11 +246,11 @@ def _expected(wire: Wire, task: Task, content: str, thinking: str) -> Json:
 # Readings.
 
 
-def _readings(wire: Wire, task: Task, turn: Turn) -> Iterator[tuple[str, Result]]:
-    yield "named", parse(turn.reply, task.tools, format=wire.format, prefix=turn.prompt)
+def _readings(format: str, task: Task, turn: Turn) -> Iterator[tuple[str, Result]]:
+    yield "named", parse(turn.reply, task.tools, format=format, prefix=turn.prompt)
     yield "auto", parse(turn.reply, task.tools, prefix=turn.prompt)
     if task.tools is chat_templates.HOSTILE_TOOLS:
-        parser = Parser(task.tools, format=wire.format, prefix=turn.prompt)
+        parser = Parser(task.tools, format=format, prefix=turn.prompt)
         for at in range(0, len(turn.reply), CHUNK):
             parser.feed(turn.reply[at : at + CHUNK])
         parser.finish()
