@@ -471,6 +471,11 @@ class Compiled:
         self.value_lead = middle[len(middle.rstrip()) :]
         self.value_tail = close[: len(close) - len(close.lstrip())]
 
+    def is_drift(self, spelling: str) -> bool:
+        """Whether the vendor never writes that opener."""
+        section = self.format.section
+        return section is not None and spelling in [tokens(o)[0] for o, _ in section.drift]
+
     def reads_like(self, spelling: str) -> tuple[object, ...]:
         """What a block that begins with that opener is read by: the same for two formats that read it alike."""
         pairs = [p for p in zip(self.opens, self.closes, strict=True) if p[0] and p[0][0] == spelling]

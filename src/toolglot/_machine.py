@@ -441,7 +441,8 @@ class ItemReader:
             ended = self._ends_early(src, start)
             if ended != NO:
                 return MORE if ended == WAIT else DONE
-        if self._step == 0 and _goes_on(src.buf, start + len(search_text(token))):
+        word = search_text(token)
+        if self._step == 0 and src.buf.startswith(word, start) and _goes_on(src.buf, start + len(word)):
             return FAIL  # another word than the opener's: nothing is wrong with it
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
@@ -1257,7 +1258,7 @@ class BlockReader:
         first = self.writer.item_at == self.start and self._item is None
         if not self._sectioned and not first:
             return self._after_single(src)
-        if not self._sectioned:
+        if not self._sectioned or (first and self._head is not None):
             return self._begin_item(src)
         start = blank_end(buf, src.pos)
         if start == len(buf):

@@ -77,6 +77,7 @@ class Grammar:
         )
         self._answers(formats)
         self._suffixed()
+        self._drifts_last()
         self.markers = Markers(self.roles)
         self.ends = Markers(ends)
         closers = [c for b in self.thoughts for _, c in b.pairs]
@@ -101,6 +102,11 @@ class Grammar:
         if found is None:  # blanks stand in it
             found = next(r for m, r in self.roles.items() if GAP in m and _packed(m) == _packed(text))
         return found
+
+    def _drifts_last(self) -> None:
+        """Where formats race, those go first whose own marker it is."""
+        for roles in self.roles.values():
+            roles.opens.sort(key=lambda o: isinstance(o[0], Format) and Compiled.of(o[0]).is_drift(o[1]))
 
     def _suffixed(self) -> None:
         """What a marker means with an ending of the checkpoint's own, it means without one too."""

@@ -26,7 +26,7 @@ from ._literal import (
 DELIMITERS = {"gemma": '<|"|>', "escape": "<escape>"}
 """Codec -> what stands around a string."""
 
-_BARE_KEY = re.compile(r"[^\s:{}\[\],<\"']{1,128}")
+_BARE_KEY = re.compile(r"[^\s:{}\[\],<\"']{0,128}")
 _BEHIND_KEY = re.compile(r"[ \t\r\n]{0,64}:")
 
 
@@ -90,7 +90,8 @@ class DelimitedReader(LiteralReader):
             src.pos += len(self._delimiter)
             return DONE
         key = _BARE_KEY.match(src.buf, src.pos)
-        if key is None:
+        assert key is not None
+        if not key.group() and char != ":":
             return super()._key(src, char)
         if _BEHIND_KEY.match(src.buf, key.end()) is None:
             if not src.final and len(src.buf) - src.pos < LOOKAHEAD and not src.buf[key.end() :].strip():
@@ -102,7 +103,7 @@ class DelimitedReader(LiteralReader):
 
     def _looks_like_key(self, src: Source, pos: int) -> int:
         key = _BARE_KEY.match(src.buf, pos)
-        if key is None:
+        if key is None or not key.group():
             return super()._looks_like_key(src, pos)
         if _BEHIND_KEY.match(src.buf, key.end()):
             return 1

@@ -44,7 +44,7 @@ STEP_AUDIO_2 = Format(
 GRANITE_20B_FC = Format(
     "granite_20b_fc",
     call="{call:json}",
-    section=Block("<function_call> ", "", each=True),
+    section=Block("<function_call> ", "", also=(("<function_call> ", "</function_call>"),), each=True),
     separator="",
     ends=("<|endoftext|>",),
     about={
