@@ -199,6 +199,8 @@ class Messages:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.+-]+", self.id):
             raise ToolglotError(f"format {self.id!r}, id: expected letters, digits, '_', '-' or '.', got {self.id!r}")
+        for name in ("recipient", "write", "prose", "thought"):
+            _check_message(self, name, getattr(self, name))
         if self.recipient and "{name}" not in self.recipient:
             raise ToolglotError(
                 f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
@@ -233,6 +235,24 @@ class Messages:
     def source(self) -> str:
         """Where the grammar comes from."""
         return self.about.get("source", "")
+
+
+_MESSAGE_FIELDS = {"recipient": ("name",), "write": ("name", "args", "call"), "prose": ("text",), "thought": ("text",)}
+
+
+def _check_message(fmt: Messages, where: str, template: str) -> None:
+    """Refuse a template of a message with another field than it may have."""
+    try:
+        fields = [name for _, name, _, _ in Formatter().parse(template) if name is not None]
+    except ValueError as error:
+        raise ToolglotError(f"format {fmt.id!r}, {where}: {error}: write a literal brace twice") from None
+    for name in fields:
+        if name not in _MESSAGE_FIELDS[where]:
+            column = template.find("{" + name) + 1
+            expected = ", ".join("{" + f + "}" for f in _MESSAGE_FIELDS[where])
+            raise ToolglotError(
+                f"format {fmt.id!r}, {where}, column {column}: expected one of {expected}, got {{{name}}}"
+            )
 
 
 AnyFormat: TypeAlias = Format | Messages
@@ -310,6 +330,9 @@ def _check(fmt: Format) -> None:
         order = [p.field for p in param if p.field]
         if order not in (["key", "value"], ["key", "type", "value"], ["key", "value", "key"]):
             raise fail("param", "expected {key}, perhaps {type}, and then {value:codec}")
+        value = next(p.codec for p in param if p.field == "value")
+        if value not in ("json", "python") and not (param[0].literal.strip() and param[-1].literal.strip()):
+            raise fail("param", f"expected a marker before {{key}} and one behind {{value:{value}}}, got none")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
     if not isinstance(fmt.ends, tuple) or not all(isinstance(e, str | Block) and e for e in fmt.ends):

@@ -52,6 +52,8 @@ class Compiles:
         tail = [s.literal for s in fmt.steps if s.literal]
         sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
         marks = [m for m in (*tail, *sections, *self.ends) if len(m) > 2 and m[0] in "<["]
+        if fmt.value_codec in ("json", "python"):  # what may follow a quoted value
+            marks += [m for m in (*fmt.param_open[:1], *fmt.param_close[:1]) if not m[0].isalnum()]
         self.stops = Markers(m for m in marks if '"' not in m and " " not in m)
         self.id_pattern = _id_pattern(fmt.format.id_rule)
         middle = fmt.param_middle[0] if fmt.param_middle else ""
@@ -73,10 +75,9 @@ def _id_pattern(rule: str) -> re.Pattern[str] | None:
     if "{name}" not in rule:
         return None
     before, _, after = rule.partition("{name}")
-    lead = f"(?:{re.escape(before)})?" if before else ""
-    colon, _, rest = after.partition("{index}")
-    tail = (
-        f"(?:{re.escape(colon)}[0-9]{{1,18}}{re.escape(rest)})?" if "{index}" in after else f"(?:{re.escape(after)})?"
+    lead, tail = (
+        f"(?:{re.escape(side).replace(re.escape('{index}'), '[0-9]{1,18}')})?" if side else ""
+        for side in (before, after)
     )
     return re.compile(f"{lead}(?P<name>.+?){tail}", re.DOTALL)
 
@@ -533,6 +534,8 @@ class ItemReader:
         """Whether what may follow a name stands at pos."""
         fmt = self._fmt
         following = fmt.steps[self._step + 1]
+        if following.field in ("name", "id", "index") and _NAME.match(buf, pos):
+            return pos
         tokens = [following.literal] if following.literal else []
         if following.field == "params":
             tokens = [fmt.param_open[0]] if fmt.param_open else []
@@ -651,6 +654,8 @@ class ItemReader:
         while True:
             if self._state == "value":
                 status = self._value(src)
+            elif self._state == "closer":
+                status = self._value_closer(src)
             elif self._state == "after":
                 status = self._after_value(src)
             else:
@@ -939,7 +944,26 @@ class ItemReader:
         if status == DONE:
             self._literal = None
             self._ended()
+            self._state = "closer" if self._fmt.param_close else "after"
         return status
+
+    def _value_closer(self, src: Source) -> int:
+        """Behind a value that ends by itself: the markers that the template has there."""
+        for token in self._fmt.param_close:
+            start = blank_end(src.buf, src.pos)
+            if start == len(src.buf):
+                return MORE
+            end = token_at(token, src.buf, start, src.final)
+            if end == WAIT:
+                return MORE
+            if end == NO:
+                at = src.at
+                instead = got(src.buf, start, token)
+                self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the value, got {instead}", at, at)
+                break
+            src.pos = end
+        self._state = "after"
+        return DONE
 
     def _ended(self) -> None:
         """A parameter's value is whole."""

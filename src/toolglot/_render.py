@@ -114,7 +114,7 @@ def _render_call(fmt: Format, item: Item, index: int) -> str:
         ident = _fill(fmt.id_rule, {"name": name, "index": str(index)})
     elif fmt.id_rule.isdigit() and not ident:
         ident = f"{index:0{int(fmt.id_rule)}d}"  # an id of so many characters
-    ident = ident or ""
+    ident = ident or f"call_{index}"
     body = Compiled.of(fmt).body
     fields = {"name": name, "id": ident, "args": text, "index": str(index + 1)}
     if body.field == "args" and body.codec != "json":
@@ -123,7 +123,7 @@ def _render_call(fmt: Format, item: Item, index: int) -> str:
         fields["call"] = python_text({fmt.keys[0]: name, fmt.keys[1]: arguments})
     elif "{call" in template:
         whole = {fmt.keys[0]: json.dumps(name, ensure_ascii=False), fmt.keys[1]: text}
-        if len(fmt.keys) > 2 and ident:
+        if len(fmt.keys) > 2 and (item[3] or fmt.id_rule):
             whole[fmt.keys[2]] = json.dumps(ident, ensure_ascii=False)
         fields["call"] = "{" + ", ".join(f"{json.dumps(k)}: {v}" for k, v in whole.items()) + "}"
     if "{params" in template:
@@ -198,7 +198,8 @@ def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
         got = read[index] if index < len(read) else None
         if got is None or got[0] != name:
             raise ToolglotError(
-                f"call {index} {name!r}: format {fmt.id!r} cannot carry this call: it reads back as {got}"
+                f"call {index} {name!r}: format {fmt.id!r} cannot carry this call: it reads back as {got}; "
+                f"written was {text!r:.120}"
             )
         for key, value in arguments.items():
             if key not in got[1] or not _same(got[1][key], value):
