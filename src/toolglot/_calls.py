@@ -27,7 +27,8 @@ from ._schema import Node
 from ._schema import coerce as coerce_value
 from ._source import History
 from ._tools import Tool
-from ._values._literal import LiteralReader, Stops
+from ._values._delimited import DELIMITERS, DelimitedReader
+from ._values._literal import Dialect, LiteralReader, Stops
 
 UnknownTools: TypeAlias = Literal["refuse", "keep"]
 BlockRule: TypeAlias = Literal["each", "all-or-nothing"]
@@ -83,14 +84,24 @@ class Context:
         tool = self.tools.get(name) if name is not None else None
         return tool.node.declared if tool is not None and tool.schema is not None else None
 
-    def literal(self, dialect: Literal["json", "python"], name: str | None, stops: Stops | None) -> LiteralReader:
+    def literal(self, codec: str, name: str | None, stops: Stops | None) -> LiteralReader:
         """A reader for the arguments object of a tool."""
         node = self.node(name)
+        if codec in DELIMITERS:
+            coerce = coerce_value if codec == "gemma" else _untyped
+            return DelimitedReader(DELIMITERS[codec], node, coerce, stops=stops, depth_limit=self.limits["depth"])
+        dialect: Dialect = "python" if codec == "python" else "json"
         return LiteralReader(dialect, node, coerce_value, stops=stops, depth_limit=self.limits["depth"])
 
     def text(self, start: int, end: int) -> Text:
         """The reply's own text as prose."""
         return Text(self.history.slice(start, end), (start, end))
+
+
+def _untyped(node: Node, kind: str, json_text: str) -> tuple[str, Code | None]:
+    """Fit a value of a wire whose strings may stand for any type: that is no repair."""
+    text, code = coerce_value(node, kind, json_text)
+    return text, None if code is Code.COERCED else code
 
 
 class CallWriter:

@@ -15,7 +15,7 @@ from ._events import Problem
 from ._format import Compiled
 from ._schema import coerce as coerce_value
 from ._source import Source
-from ._values._literal import ARRAY, DONE, FAIL, OBJECT, LiteralReader, Stops, lenient_json
+from ._values._literal import ARRAY, DONE, FAIL, OBJECT, Dialect, LiteralReader, Stops, lenient_json
 
 _LIST = "list"
 _NAME, _ID, _ARGS, _WRAP, _CALLS, _OTHER = "name", "id", "args", "wrap", "calls", ""
@@ -66,7 +66,8 @@ class Envelope(LiteralReader):
     )  # fmt: skip
 
     def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, stops: Stops | None) -> None:
-        super().__init__("json", None, coerce_value, stops=stops, depth_limit=ctx.limits["depth"])
+        dialect: Dialect = "python" if fmt.body.codec == "python" else "json"
+        super().__init__(dialect, None, coerce_value, stops=stops, depth_limit=ctx.limits["depth"])
         self.watch = True
         self.writing = False
         self._fmt = fmt

@@ -6,7 +6,7 @@ The rule: a declaration holds no logic. Blank space in a template is written as 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
 from types import MappingProxyType
@@ -17,21 +17,42 @@ from ._errors import ToolglotError
 Tier: TypeAlias = Literal["tagged", "json", "call"]
 TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
-CALL_FIELDS = ("name", "id", "args", "call", "params")
-PARAM_FIELDS = ("key", "value")
+CALL_FIELDS = ("name", "id", "index", "args", "call", "params")
+PARAM_FIELDS = ("key", "type", "value")
 CODECS = {
-    "args": ("json",),
-    "call": ("json",),
-    "value": ("raw", "xml", "json", "python"),
+    "args": ("json", "raw", "gemma", "escape"),
+    "call": ("json", "python"),
+    "key": ("", "xml"),
+    "type": ("", "flag"),
+    "value": ("raw", "xml", "cdata", "elements", "json", "python"),
 }
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+
+# What a marker in a declaration may hold beside its own text; none of it is written.
+JOIN = "\u2060"  # the marker goes on here, though it looks like the border of two
+GAP = "\u200b"  # blanks may stand here, inside the marker
+SUFFIX = "\ufffc"  # a checkpoint's own ending may stand here: `<arg_key:opensource>`
+KEY = "\ufffb"  # made by the compiler: here the parameter's key stands again
+NBSP = "\u00a0"  # a blank of the marker: it does not part it in two
+_WRITTEN = str.maketrans({JOIN: None, GAP: None, SUFFIX: None, NBSP: " "})
+
+
+def written(marker: str) -> str:
+    """A marker or template as it is written on the wire.
+
+    >>> written("<think" + SUFFIX + ">")
+    '<think>'
+    """
+    return marker.translate(_WRITTEN)
+
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A pair of markers around something.
 
-    `also` holds other spellings of the pair. `optional` says that the model may leave it off: a section's markers
+    `also` holds other spellings of the pair, `drift` those that the vendor never writes: they are read, and listed
+    as problems. `optional` says that the model may leave it off: a section's markers
     may be missing, and reasoning may be ended by a call instead of its closer. `each` gives every call a section of
     its own when rendering.
 
@@ -42,13 +63,14 @@ class Block:
     open: str
     close: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    drift: tuple[tuple[str, str], ...] = ()
     optional: bool = False
     each: bool = False
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Every spelling, the rendered one first."""
-        return ((self.open, self.close), *self.also)
+        return ((self.open, self.close), *self.also, *self.drift)
 
 
 class Part(NamedTuple):
@@ -68,7 +90,7 @@ class Format:
     arguments under `keys`) and `{params}` (a run of `param`); of `param`: `{key}` and `{value:codec}` with a
     codec of raw, xml, json or python. `call` may hold several templates: the first is rendered, all are read.
     `section` stands around all calls, `separator` between them, `param_separator` between parameters. `reasoning`
-    holds the reasoning markers, `ends` the end-of-turn tokens.
+    holds the reasoning markers, `ends` the end-of-turn tokens, and as a `Block` the markers around the answer.
     `id_rule` is a template of `{name}` and `{index}` for ids that the wire writes, or a number of characters.
     `tier` says how a call is found: by markers ("tagged"), as bare JSON ("json"), as bare call syntax ("call").
     `about` holds `aliases` (blank-separated), `models` and `source` for the documentation.
@@ -90,7 +112,7 @@ class Format:
     reasoning: Block | tuple[Block, ...] = ()
     keys: tuple[str, ...] = ("name", "arguments")
     id_rule: str = ""
-    ends: tuple[str, ...] = ()
+    ends: tuple[str | Block, ...] = ()
     tier: Tier = "tagged"
     about: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
 
@@ -119,6 +141,16 @@ class Format:
     def thinking(self) -> tuple[Block, ...]:
         """The reasoning markers, always as a tuple."""
         return (self.reasoning,) if isinstance(self.reasoning, Block) else self.reasoning
+
+    @property
+    def end_tokens(self) -> tuple[str, ...]:
+        """The end-of-turn tokens."""
+        return tuple(e for e in self.ends if isinstance(e, str))
+
+    @property
+    def answers(self) -> tuple[Block, ...]:
+        """The markers around the answer, or a part of it: markup, where the format is named."""
+        return tuple(e for e in self.ends if isinstance(e, Block))
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -258,9 +290,9 @@ def parse_template(template: str, format_id: str, where: str, allowed: tuple[str
         if codec not in codecs:
             expected = " or ".join("{" + name + (":" + c if c else "") + "}" for c in codecs)
             raise fail(f"expected {expected}, got {{{name}{':' + codec if codec else ''}}}", column)
-        if any(p.field == name for p in parts):
+        if any(p.field == name for p in parts) and not (name == "key" and parts[-1].literal):
             raise fail(f"expected {{{name}}} once, got it again", column)
-        if parts and parts[-1].field and name != "params":  # parameters open with a marker of their own
+        if parts and parts[-1].field and name not in ("params", "args"):  # they open with a marker of their own
             raise fail(f"expected literal text between {{{parts[-1].field}}} and {{{name}}}, got none", column)
         parts.append(Part(field=name, codec=codec))
         column += len(name) + 2 + (len(codec) + 1 if codec else 0)
@@ -295,12 +327,13 @@ def _check(fmt: Format) -> None:
         raise fail("param", "expected a template, since call has {params}")
     if fmt.param:
         param = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
-        if [p.field for p in param if p.field] != ["key", "value"]:
-            raise fail("param", "expected {key} and then {value:codec}")
+        order = [p.field for p in param if p.field]
+        if order not in (["key", "value"], ["key", "type", "value"], ["key", "value", "key"]):
+            raise fail("param", "expected {key}, perhaps {type}, and then {value:codec}")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
-    if not isinstance(fmt.ends, tuple) or not all(isinstance(e, str) and e for e in fmt.ends):
-        raise fail("ends", f"expected a tuple of markers, got {fmt.ends!r}")
+    if not isinstance(fmt.ends, tuple) or not all(isinstance(e, str | Block) and e for e in fmt.ends):
+        raise fail("ends", f"expected a tuple of markers and Blocks, got {fmt.ends!r}")
     if not all(isinstance(b, Block) for b in fmt.thinking):
         raise fail("reasoning", f"expected a Block or a tuple of them, got {fmt.reasoning!r}")
     if fmt.tier not in TIERS:
@@ -314,8 +347,10 @@ def _check(fmt: Format) -> None:
 
 # -- tokens ------------------------------------------------------------------------------------------
 
+_KEPT = "\ue000"  # stands for a blank that does not part a marker
 _PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
 _BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
+_SEARCHED = re.compile(rf"[\s\"'{GAP}]")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
 
 
@@ -325,7 +360,8 @@ def tokens(literal: str) -> tuple[str, ...]:
     >>> tokens("<tool_call>\\n<function=")
     ('<tool_call>', '<function=')
     """
-    return tuple(token for piece in _PIECE.findall(literal) for token in _BORDER.split(piece))
+    pieces = _PIECE.findall(literal.replace(NBSP, _KEPT))
+    return tuple(t.replace(_KEPT, " ").replace(JOIN, "") for piece in pieces for t in _BORDER.split(piece))
 
 
 def is_control(marker: str) -> bool:
@@ -334,10 +370,15 @@ def is_control(marker: str) -> bool:
 
 
 def search_text(token: str) -> str:
-    """The part of an opener that can be searched for: up to the first attribute."""
-    if '"' not in token:
+    """The part of an opener that can be searched for: up to the first attribute or what may differ."""
+    if '"' not in token and GAP not in token:
         return token
-    return re.split(r"[\s\"']", token, maxsplit=1)[0]
+    return _SEARCHED.split(token, maxsplit=1)[0]
+
+
+def _literal(parts: Sequence[Part]) -> str:
+    """The text of parts, with `KEY` where the key stands again."""
+    return "".join(p.literal or KEY for p in parts)
 
 
 class Compiled:
@@ -375,6 +416,8 @@ class Compiled:
         self.steps = tuple(steps)
         self.item_opener = lead[0] if lead else ""
         self.body = next(p for p in parts if p.field in ("args", "call", "params"))
+        tail_text = "".join(p.literal for p in parts[last + 1 :])
+        self.text_tail = tail_text[: len(tail_text) - len(tail_text.lstrip())]  # blanks of the template behind it
         self._compile_param(fmt)
         self.section_openers = tuple(o[0] for o in opens if o)
         starts = [*self.section_openers, *([self.item_opener] if self.item_opener else [])]
@@ -413,20 +456,32 @@ class Compiled:
 
     def _compile_param(self, fmt: Format) -> None:
         self.param_open: tuple[str, ...] = ()
-        self.param_middle: tuple[str, ...] = ()
+        self.param_middle: tuple[str, ...] = ()  # behind the key
+        self.type_close: tuple[str, ...] = ()  # behind the type
         self.param_close: tuple[str, ...] = ()
-        self.value_codec = ""
+        self.key_codec = self.type_codec = self.value_codec = ""
         self.value_lead = self.value_tail = ""  # the template's own blanks around a value
+        self.typed = False
         if not fmt.param:
             return
         parts = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
-        key = next(i for i, p in enumerate(parts) if p.field == "key")
-        value = next(i for i, p in enumerate(parts) if p.field == "value")
-        self.param_open = tokens("".join(p.literal for p in parts[:key]))
-        middle = "".join(p.literal for p in parts[key + 1 : value])
+        at = {p.field: i for i, p in reversed(list(enumerate(parts))) if p.field}
+        key, kind, value = at["key"], at.get("type"), at["value"]
+        self.param_open = tokens(_literal(parts[:key]))
+        middle = _literal(parts[key + 1 : value if kind is None else kind])
         self.param_middle = tokens(middle)
-        close = "".join(p.literal for p in parts[value + 1 :])
+        if kind is not None:
+            self.typed = True
+            self.type_codec = parts[kind].codec
+            middle = _literal(parts[kind + 1 : value])
+            self.type_close = tokens(middle)
+        close = _literal(parts[value + 1 :])
         self.param_close = tokens(close)
+        self.key_codec = parts[key].codec
         self.value_codec = parts[value].codec
         self.value_lead = middle[len(middle.rstrip()) :]
         self.value_tail = close[: len(close) - len(close.lstrip())]
+
+    def closer_of(self, key: str) -> str:
+        """What ends the value of a parameter."""
+        return self.param_close[0].replace(KEY, key) if self.param_close else self.param_open[0]

@@ -13,9 +13,10 @@ from ._errors import Code
 from ._events import Event, Problem
 from ._format import Compiled
 from ._machine import BlockReader, item_at
-from ._match import NO, WAIT, Markers
+from ._match import NO, WAIT, Markers, token_ahead, token_at
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
+from ._values._raw import blank_end
 
 _FENCE = re.compile(r"(?P<run>`{3,})[ \t]*[\w+.-]*[ \t]*\r?\n")
 _FENCE_START = re.compile(r"`{1,2}\Z|`{3,}[ \t]*[\w+.-]{0,40}[ \t]*\r?\Z")
@@ -26,25 +27,70 @@ _CONTROL = re.compile(r"<[|｜/a-z]")
 
 
 class Looseness:
-    """The formats that are read without markers: JSON calls, lists of calls, bare calls; each may be missing."""
+    """The formats that are read without control tokens: JSON calls, lists of calls, bare calls, a name on a line and
+    its JSON arguments on the next; each may be missing; and those whose calls begin a line with words (`Action:`)."""
 
-    __slots__ = ("bare", "json", "list")
+    __slots__ = ("bare", "fenced", "headed", "json", "lines", "list", "named")
 
-    def __init__(self) -> None:
+    def __init__(self, named: bool) -> None:
+        self.named = named
         self.json: Compiled | None = None
+        self.fenced = False  # JSON calls count in a fence only
         self.list: Compiled | None = None
         self.bare: Compiled | None = None
+        self.headed: Compiled | None = None
+        self.lines: list[Compiled] = []
+
+    def add(self, fmt: Compiled) -> None:
+        """One more format: the first of each kind is read."""
+        opener = next((o[0] for o in fmt.opens if o), fmt.item_opener)
+        if fmt.format.tier == "json" and fmt.body.field == "call":
+            if opener[:1].isalpha() or opener.startswith("*"):
+                self.lines.append(fmt)
+            elif self.json is None or self.fenced:
+                self.json, self.fenced = fmt, opener.startswith("```")
+        elif fmt.format.tier == "json" and fmt.item_opener:
+            self.lines.append(fmt)
+        elif fmt.format.tier == "json":
+            self.headed = self.headed or fmt
+        elif any(o == ("[",) for o in fmt.opens):
+            self.list = self.list or fmt
+        else:
+            self.bare = self.bare or fmt
 
     def __bool__(self) -> bool:
-        return self.json is not None or self.list is not None or self.bare is not None
+        kinds = (self.json, self.list, self.bare, self.headed)
+        return bool(self.lines) or any(kind is not None for kind in kinds)
 
-    def shape(self, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
+    def _line(self, buf: str, pos: int, final: bool) -> Compiled | int:
+        """The format of `lines` whose call may begin at pos, NO or WAIT."""
+        waits = False
+        for fmt in self.lines:
+            markers = list(fmt.opens[0]) if fmt.opens else []
+            markers += [fmt.item_opener] if fmt.item_opener else []
+            end = token_at(markers[0], buf, pos, final)
+            for marker in markers[1:]:
+                end = token_ahead(marker, buf, end, final) if end >= 0 else end
+            if end >= 0:
+                inside = blank_end(buf, end)
+                if inside == len(buf) and not final and inside - end < LOOKAHEAD:
+                    end = WAIT
+                elif buf[inside : inside + 1] not in ("`", "") or fmt.body.field == "call":
+                    return fmt
+            waits = waits or end == WAIT
+        return WAIT if waits else NO
+
+    def shape(self, buf: str, pos: int, final: bool, ctx: Context, fence: bool = False) -> Compiled | int:
         """The format whose call may begin at pos, NO or WAIT."""
         if pos == len(buf):
             return NO if final else WAIT
         char = buf[pos]
+        if self.lines and (char.isalpha() or char == "*"):
+            line = self._line(buf, pos, final)
+            if line != NO:
+                return line
         if char == "{":
-            return self.json or NO
+            return self.json if self.json is not None and (fence or not self.fenced) else NO
         if char == "[":
             found = _BLANK.match(buf, pos + 1)
             assert found is not None
@@ -52,16 +98,17 @@ class Looseness:
             if inside == len(buf):
                 return NO if final or inside - pos > LOOKAHEAD else WAIT
             if buf[inside] == "{":
-                return self.json or NO
+                return self.json if self.json is not None and (fence or not self.fenced) else NO
             if self.list is None:
                 return NO
             fits = item_at(self.list, buf, inside, final)
             return fits if fits < 0 else self.list
-        if self.bare is None or not (char.isalpha() or char == "_"):
+        if (self.bare is None and self.headed is None) or not (char.isalpha() or char == "_"):
             return NO
-        return self._bare(self.bare, buf, pos, final, ctx)
+        return self._word(buf, pos, final, ctx)
 
-    def _bare(self, fmt: Compiled, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
+    def _word(self, buf: str, pos: int, final: bool, ctx: Context) -> Compiled | int:
+        """A line begins with a word: a bare call, or a name above its arguments?"""
         if ctx.tools:
             for tool in ctx.tools:
                 if tool.startswith(buf[pos : pos + len(tool)]):
@@ -72,9 +119,16 @@ class Looseness:
         assert name is not None
         if name.end() == len(buf):
             return NO if final or name.end() - pos > LOOKAHEAD else WAIT
-        if buf[name.end()] != "(" or (ctx.tools and name.group() not in ctx.tools):
+        if ctx.tools and name.group() not in ctx.tools:
             return NO
-        return fmt
+        if buf[name.end()] == "(":
+            return self.bare or NO
+        if self.headed is None or not (ctx.tools or self.named):
+            return NO
+        start = blank_end(buf, name.end())
+        if start == len(buf):
+            return NO if final or start - name.end() >= LOOKAHEAD else WAIT
+        return self.headed if buf[start] == "{" and "\n" in buf[name.end() : start] else NO
 
     def candidate(self, buf: str, pos: int, final: bool, ctx: Context) -> tuple[Compiled, str, int] | int:
         """At a line's start: (format, fence or '', where the call begins), NO or WAIT."""
@@ -88,7 +142,7 @@ class Looseness:
         assert found is not None
         if found.end() == len(buf) and not final and found.end() - fence.end() < LOOKAHEAD:
             return WAIT
-        shape = self.shape(buf, found.end(), final, ctx)
+        shape = self.shape(buf, found.end(), final, ctx, fence=True)
         return shape if isinstance(shape, int) else (shape, fence["run"], found.end())
 
 
@@ -115,7 +169,9 @@ class LooseReader:
         self._block: BlockReader | None = self._open(first, begin)
 
     def _open(self, fmt: Compiled, begin: int) -> BlockReader:
-        entry = "[" if fmt.opens and fmt.opens[0] == ("[",) else ""
+        entry = "[" if ("[",) in fmt.opens else ""
+        if fmt in self._formats.lines:
+            entry = fmt.opens[0][0] if fmt.opens else fmt.item_opener
         return BlockReader(fmt, self._ctx, begin, entry, self.sink)
 
     @property
@@ -175,7 +231,7 @@ class LooseReader:
             src.pos = pos + 1
             return self._place(src)
         if self._fence or self._separated or char == "{":
-            shape = self._formats.shape(src.buf, pos, src.final, self._ctx)
+            shape = self._formats.shape(src.buf, pos, src.final, self._ctx, bool(self._fence))
             if shape == WAIT:
                 return MORE
             if not isinstance(shape, int):

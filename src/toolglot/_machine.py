@@ -17,19 +17,22 @@ from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event
-from ._format import Compiled
+from ._format import Compiled, Part, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
-from ._schema import ANY, decode
+from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
+from ._values._elements import decode_elements
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import RawReader, blank_end
+from ._values._raw import Grammar, RawReader, blank_end, decode_entities
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
 _PYTHON_NAME = re.compile(r"[^\W\d][\w.-]{0,255}")
 _PYTHON_KEY = re.compile(r"[^\W\d][\w-]{0,255}")
+_TYPE = re.compile(r"\w{0,32}")
+_CDATA = "<![CDATA["
 _BRACKET = re.compile(r"[()\[\]{}\"']")
 _QUOTE = {q: re.compile(rf"\\.?|{q}", re.DOTALL) for q in "\"'"}
 Error: TypeAlias = tuple[Code, str, int]
@@ -44,7 +47,7 @@ class Compiles:
 
     def __init__(self, fmt: Compiled) -> None:
         self.fmt = fmt
-        self.ends = fmt.format.ends
+        self.ends = fmt.format.end_tokens
         self.openers = Markers(o for o in fmt.openers if len(o) > 1)
         tail = [s.literal for s in fmt.steps if s.literal]
         sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
@@ -82,15 +85,16 @@ class ParamGrammar:
     """Says what stands at a `<` inside a raw value: ruling 16."""
 
     __slots__ = (
-        "_close", "_closes", "_declared", "_drift", "_end", "_ends", "_middle", "_open", "_openers", "_own", "_seen",
-        "first",
+        "_close", "_closes", "_declared", "_drift", "_end", "_ends", "_middle", "_nests", "_open", "_openers", "_own",
+        "_seen", "first",
     )  # fmt: skip
 
     def __init__(
         self, fmt: Compiled, extra: Compiles, own: tuple[str, ...], closes: tuple[str, ...],
-        declared: frozenset[str] | None, seen: set[str],
+        declared: frozenset[str] | None, seen: set[str], close: str,
     ) -> None:  # fmt: skip
-        self._close = fmt.param_close[0] if fmt.param_close else fmt.param_open[0]
+        self._close = close
+        self._nests = fmt.value_codec == "elements"  # what looks like a parameter may be a part of the value
         self._open = fmt.param_open[0]
         self._middle = fmt.param_middle[0] if fmt.param_middle else ""
         self._own = own  # the call's own closers
@@ -116,7 +120,7 @@ class ParamGrammar:
             return _raw.WAIT, pos
         if end != NO:
             return self._behind(text, end, final)
-        if self._declared:
+        if self._declared and not self._nests:
             what = self._next(text, pos, final, fresh=True)
             if what == WAIT:
                 return _raw.WAIT, pos
@@ -240,6 +244,42 @@ def _plain_piece(first: str, seconds: str) -> re.Pattern[str]:
     return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(seconds)}{mark}]))*+")
 
 
+class TextGrammar:
+    """Says what stands at a `<` inside a text that is a call's whole body: its closer, where the reply can go on."""
+
+    __slots__ = ("_close", "_closes", "_ends", "_openers", "first")
+
+    def __init__(self, own: tuple[str, ...], closes: tuple[str, ...], extra: Compiles) -> None:
+        self._close = own[0]
+        self._closes = closes
+        self._openers = extra.openers
+        self._ends = Markers(extra.ends)
+        self.first = self._close[0]
+
+    @property
+    def plain(self) -> re.Pattern[str]:
+        """The pattern of a piece in which no marker can begin."""
+        return _plain_piece(self.first, self._close[1:2])
+
+    def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
+        """What stands at pos, and where reading would go on."""
+        end = token_at(self._close, text, pos, final)
+        if end < 0:
+            return (_raw.WAIT if end == WAIT else _raw.NO), pos
+        start = blank_end(text, end)
+        if start == len(text):
+            return (_raw.YES if final or start - end >= LOOKAHEAD else _raw.WAIT), end
+        if "\n" in text[end:start]:
+            return _raw.YES, end
+        waits = False
+        for known in (self._openers, self._ends, Markers(self._closes)):
+            found = known.match(text, start, final)
+            if found > 0:
+                return _raw.YES, end
+            waits = waits or found < 0
+        return (_raw.WAIT if waits else _raw.MAYBE_BOTH), end
+
+
 class ItemReader:
     """Reads one call by the steps of its format's template."""
 
@@ -252,10 +292,10 @@ class ItemReader:
         "_envelope",
         "_extra",
         "_fmt",
-        "_grammar",
         "_ident",
         "_key",
         "_key_at",
+        "_kind",
         "_literal",
         "_members",
         "_name",
@@ -290,22 +330,23 @@ class ItemReader:
         self._state = "open"  # of the parameters: open, value, after
         self._key = ""
         self._key_at = 0
+        self._kind = ""  # of the parameter's value, where the wire says it: "string" or "json"
         self._seen: set[str] = set()
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
-        self._grammar: ParamGrammar | None = None
         self.error: Error | None = None
 
     # -- the story ---------------------------------------------------------------------------------
 
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE or FAIL with `error` set."""
-        steps = self._fmt.steps
-        while self._step < len(steps):
-            step = steps[self._step]
+        while self._step < len(self._fmt.steps):
+            if self._fmt.alternates and not self._switch(src):
+                return MORE
+            step = self._fmt.steps[self._step]
             if step.literal:
                 status = self._marker(src, step.literal)
-            elif step.field in ("name", "id"):
+            elif step.field in ("name", "id", "index"):
                 status = self._header(src, step.field)
             elif step.field == "call":
                 status = self._call(src)
@@ -318,6 +359,27 @@ class ItemReader:
             self._step += 1
         self._writer.end(src.at, self._ident)
         return DONE
+
+    def _switch(self, src: Source) -> bool:
+        """Go on with the template that reads what stands here, of those that are alike so far; False to wait."""
+        fmt, at = self._fmt, self._step
+        step = fmt.steps[at]
+        if step.literal or self._body_begun:
+            return True
+        others = [a for a in fmt.alternates if a.steps[:at] == fmt.steps[:at] and len(a.steps) > at]
+        if not any(a.steps[at] != step for a in others):
+            return True
+        start = blank_end(src.buf, src.pos)
+        if start == len(src.buf):
+            return src.final or start - src.pos >= LOOKAHEAD
+        char = src.buf[start]
+        if not _begins(step, char):
+            self._fmt = next((a for a in others if _begins(a.steps[at], char)), fmt)
+        return True
+
+    @property
+    def _body_begun(self) -> bool:
+        return self._envelope is not None or self._literal is not None or bool(self._params) or self._state != "open"
 
     def _fail(self, code: Code, message: str, at: int) -> int:
         self.error = (code, message, at)
@@ -360,13 +422,43 @@ class ItemReader:
                 src.pos = len(src.buf)  # the text ends inside the closer
             return self._unclosed(src, src.at, instead)
         following = self._fmt.steps[self._step + 1 : self._step + 2]
-        if following and following[0].field == "args" and src.buf[start] == "{":
-            at = src.base + start
-            self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the arguments, got none", at, at, True)
-            return DONE
+        if following and following[0].field == "args":
+            if src.buf[start] == "{":
+                at = src.base + start
+                self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the arguments, got none", at, at, True)
+                return DONE
+            ended = self._ends_early(src, start)
+            if ended != NO:
+                return MORE if ended == WAIT else DONE
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
         return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
+
+    @property
+    def _behind_args(self) -> tuple[str, ...]:
+        """What closes the call, or the block, behind the arguments."""
+        at = next((i for i, s in enumerate(self._fmt.steps) if s.field == "args"), len(self._fmt.steps))
+        return (*(s.literal for s in self._fmt.steps[at + 1 :]), *self._closes[:1])
+
+    def _ends_early(self, src: Source, start: int) -> int:
+        """The call is closed where its arguments should open: they are {} (ruling 9)."""
+        if self._name is None:
+            return NO
+        waits = False
+        for token in self._behind_args:
+            end = token_at(token, src.buf, start, src.final)
+            waits = waits or end == WAIT
+            if end >= 0:
+                break
+        else:
+            return WAIT if waits else NO
+        at = self._writer.item_at
+        self._writer.problem(Code.UNRECOGNIZED, "The call has no arguments: taken as {}", at, at + 1, True)
+        self._begin(src.at)
+        self._writer.delta("{}", src.at)
+        self._body_done = True
+        self._step = next(i for i, s in enumerate(self._fmt.steps) if s.field == "args")
+        return start
 
     def _unclosed(self, src: Source, at: int, instead: str) -> int:
         """The arguments are whole: what is missing behind them is no matter (ruling 11)."""
@@ -405,6 +497,8 @@ class ItemReader:
         return marker_before(buf, token, start + 1, end) if token else end
 
     def _take_name(self, field: str, text: str, at: int) -> None:
+        if field == "index":
+            return
         pattern = self._extra.id_pattern
         if field == "name" and text in self._ctx.tools:
             pattern = None  # what looks like decoration is part of an offered name
@@ -429,8 +523,12 @@ class ItemReader:
         if following.field == "params":
             tokens = [fmt.param_open[0]] if fmt.param_open else []
             tokens += [s.literal for s in fmt.steps[self._step + 2 :]] + list(self._closes[:1])
-        elif fmt.body.field == "args" and buf[pos] == "{":
-            return pos
+            if buf[pos] == "{" and any(a.body.field == "args" for a in fmt.alternates):
+                return pos
+        elif fmt.body.field == "args":
+            if buf[pos] == "{" or fmt.body.codec == "raw":
+                return pos
+            tokens += self._behind_args
         waits = False
         for token in tokens:
             end = token_at(token, buf, pos, final)
@@ -463,12 +561,16 @@ class ItemReader:
                     src.pos = start
                 return MORE
             char = src.buf[start]
-            if char not in "{\"'":
+            codec = self._fmt.body.codec
+            if codec == "raw" and (char != "{" or self._state == "value"):
+                return self._text_args(src, start)
+            if char not in "{\"'" or (char != "{" and codec != "json"):
                 return self._no_args(src, start)
             src.pos = start
             if not self._begin(src.at) and not writer.refused:
                 return self._fail(Code.INVALID_NAME, "Expected a tool's name, got none", writer.item_at)
-            literal = self._literal = self._ctx.literal("json", None if char != "{" else self._name, self._extra.stops)
+            codec = codec if char == "{" else "json"
+            literal = self._literal = self._ctx.literal(codec, None if char != "{" else self._name, self._extra.stops)
             self._string = char != "{"
         status = literal.read(src)
         if literal.problems:
@@ -484,6 +586,17 @@ class ItemReader:
         if status == DONE:
             self._body_done = True
         return status
+
+    def _text_args(self, src: Source, start: int) -> int:
+        """The text up to the closer is the value of the format's one argument."""
+        if self._state != "value":
+            src.pos = start
+            if not self._begin(src.at) and not self._writer.refused:
+                return self._fail(Code.INVALID_NAME, "Expected a tool's name, got none", self._writer.item_at)
+            self._key = self._fmt.format.keys[1]
+            self._state = "value"
+        status = self._raw_value(src)
+        return self._end_parameters(src) if status == DONE else status
 
     def _no_args(self, src: Source, start: int) -> int:
         """No object follows: an empty text before the closer is {}."""
@@ -575,7 +688,13 @@ class ItemReader:
         if end == WAIT:
             return MORE
         name = buf[key_at:stop].strip()
+        if fmt.key_codec == "xml":
+            name = decode_entities(name)
         at = src.base + key_at
+        if end == NO and name and not python and fmt.param_middle:
+            dangles = self._dangles(src, stop, name)
+            if dangles != NO:
+                return MORE if dangles == WAIT else DONE
         if end == NO or not name or (python and buf.startswith("==", stop)):
             code = Code.POSITIONAL_ARGUMENT if python else Code.EXPECTED_KEY
             return self._fail(code, f"Expected a parameter's name, got {got(buf, key_at)}", at)
@@ -597,6 +716,23 @@ class ItemReader:
 
     def _behind_key(self, src: Source, stop: int) -> int:
         """The end of the markers between a key and its value; only the last of several may be missing."""
+        self._kind = ""
+        end = self._behind_key_only(src, stop)
+        if not self._fmt.typed:
+            return end
+        if end >= 0:
+            typed = self._type(src, end)
+            return typed
+        if end == WAIT:
+            return WAIT
+        for token in (*self._fmt.param_middle[:-1], *self._fmt.type_close[-1:]):  # the type is missing
+            stop = token_ahead(token, src.buf, stop, src.final)
+            if stop < 0:
+                break
+        return stop
+
+    def _behind_key_only(self, src: Source, stop: int) -> int:
+        """The same up to the type, where the wire has one."""
         middle = self._fmt.param_middle
         end = stop
         for index, token in enumerate(middle):
@@ -611,6 +747,43 @@ class ItemReader:
                 return behind
             end = behind
         return end
+
+    def _type(self, src: Source, at: int) -> int:
+        """The type of a value, where the wire says it; its end with the marker behind it, NO or WAIT."""
+        fmt, buf = self._fmt, src.buf
+        word = _TYPE.match(buf, at)
+        assert word is not None
+        if word.end() == len(buf) and not src.final:
+            return WAIT
+        end = word.end()
+        for token in fmt.type_close:
+            end = token_ahead(token, buf, end, src.final)
+            if end < 0:
+                return end
+        said = word.group().lower()
+        if fmt.type_codec == "flag":
+            self._kind = {"true": "string", "false": "json"}.get(said, "")
+        else:
+            self._kind = said and ("string" if said == "string" else "json")
+        return end
+
+    def _dangles(self, src: Source, stop: int, name: str) -> int:
+        """A key without a value stands last in the call: it is passed over. The call's closer, NO or WAIT."""
+        buf = src.buf
+        end = token_ahead(self._fmt.param_middle[0], buf, stop, src.final)
+        if end < 0:
+            return end
+        start = blank_end(buf, end)
+        if start == len(buf):
+            return NO if src.final or start - end >= LOOKAHEAD else WAIT
+        closed = self._closer_at(buf, start, src.final)
+        if closed >= 0:
+            at = src.base + stop
+            self._writer.problem(
+                Code.EXPECTED_VALUE, f"Expected a value for {name!r}, got the call's end", at - len(name), at, True
+            )
+            src.pos = start
+        return closed
 
     def _drifted_key(self, src: Source, start: int, key_at: int) -> int | None:
         """The tag is right, but more than the key may stand in it (`<parameter=key=value>`)."""
@@ -764,6 +937,10 @@ class ItemReader:
         raw = self._raw
         writer = self._writer
         if raw is None:
+            if self._fmt.value_codec == "cdata" and not src.final:
+                rest = src.buf[src.pos : src.pos + len(_CDATA)]
+                if rest != _CDATA and _CDATA.startswith(rest):
+                    return MORE
             raw = self._raw = self._open_raw(src)
         status = raw.read(src)
         if raw.out:
@@ -776,11 +953,24 @@ class ItemReader:
         fmt = self._fmt
         node = self._ctx.node(self._name)
         node = node.member(self._key) if node is not None else None
-        streams = node is not None and node.types == frozenset({"string"})
+        untyped = node is None or node.types is None
+        streams = (untyped and self._kind == "string") or (
+            node is not None and node.types == frozenset({"string"}) and self._kind != "json"
+        )
         own = tuple(s.literal for s in fmt.steps[self._step + 1 :])
-        self._grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen)
+        lead, tail = fmt.value_lead, fmt.value_tail
+        grammar: Grammar
+        if fmt.body.field == "args":
+            tail = fmt.text_tail
+            grammar = TextGrammar(own, self._closes, self._extra)
+        else:
+            close = fmt.closer_of(self._key)
+            if fmt.value_codec == "cdata" and src.buf.startswith(_CDATA, src.pos):
+                src.pos += len(_CDATA)
+                close = f"]]>{close}"
+            grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen, close)
         raw = RawReader(
-            self._grammar, streams=streams, lead=fmt.value_lead, tail=fmt.value_tail, xml=fmt.value_codec == "xml",
+            grammar, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
             limit=self._ctx.limits["held"],
         )  # fmt: skip
         if streams:
@@ -805,12 +995,24 @@ class ItemReader:
     def _write_typed(self, text: str, start: int, end: int, stop: int = 0) -> None:
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
-        json_text, code = decode(node, text)
+        json_text, code = self._decoded(node, text)
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
             self._writer.problem(code, message, start, max(stop or end, start))
         self._writer.delta(self._prefix() + json_text, end)
+
+    def _decoded(self, node: Node, text: str) -> tuple[str, Code | None]:
+        """A raw value as JSON: by the type that the wire says, by its elements, or by the schema alone."""
+        if self._fmt.value_codec == "elements":
+            return decode_elements(node, text, written(self._fmt.param_open[0]).rstrip("<"))
+        if self._kind == "string" and node.types is None:
+            return json_string(text), None
+        if self._kind == "json":
+            read = lenient_json(text, node, coerce_value)
+            if read is not None and not [p for p in read[1] if p.code.is_error]:
+                return read[0], next((p.code for p in read[1]), None)
+        return decode(node, text)
 
     def _after_value(self, src: Source) -> int:
         """Behind a value: the rest of the parameter's closer, and a separator."""
@@ -899,8 +1101,15 @@ class ItemReader:
         if raw.streams:
             return f'{text}"}}'
         root = self._ctx.node(self._name)
-        json_text, _ = decode(root.member(self._key) if root is not None else ANY, raw.value())
+        json_text, _ = self._decoded(root.member(self._key) if root is not None else ANY, raw.value())
         return f"{text}{self._prefix()}{json_text}}}"
+
+
+def _begins(step: Part, char: str) -> bool:
+    """Whether a field of a template may begin with that character: the body of a call, or what is none."""
+    if step.field == "call":
+        return char in "{["
+    return (char == "{") == (step.field == "args")
 
 
 class BlockReader:
@@ -934,8 +1143,9 @@ class BlockReader:
         self._opens = list(fmt.opens[index]) if index >= 0 else []
         self._closes = self._alternatives(fmt, max(index, 0))
         self._state = "open" if self._sectioned else "items"
-        if index > 0 and fmt.opens[index] != fmt.opens[0]:
-            message = f"Expected {fmt.opens[0][0]!r}, got {entry!r}"
+        section = fmt.format.section
+        if section is not None and index > len(section.also):
+            message = f"Expected {written(fmt.opens[0][0])!r}, got {written(entry)!r}"
             self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
             message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
@@ -951,6 +1161,11 @@ class BlockReader:
         """The closers that may follow an opener, longest first."""
         same = [c for o, c in zip(fmt.opens, fmt.closes, strict=True) if o == fmt.opens[index]] if fmt.opens else []
         return sorted(dict.fromkeys(same), key=len, reverse=True)
+
+    @property
+    def opening(self) -> bool:
+        """Whether the markers before the first call are still being read."""
+        return self._state == "open"
 
     @property
     def text_from(self) -> int:

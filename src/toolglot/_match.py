@@ -8,22 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ._format import GAP, SUFFIX
 from ._values._raw import blank_end
 
 WAIT, NO = -1, -2
+
+_LOOSE = re.compile(rf"[\" {GAP}{SUFFIX}]")  # what may be written in more than one way
+_SUFFIX = re.compile(r"(?::[^<>\n\"]{0,32})?")
+_SUFFIXED = re.compile(r":[^<>\n\"]{1,32}(?=>\Z)")
 
 
 def token_at(token: str, text: str, pos: int, final: bool) -> int:
     """The end of a marker that stands at pos; WAIT if the text is too short to tell; NO if it does not.
 
-    A quote in a marker (around an attribute's value) may be either quote or missing; a blank may be any blanks.
+    A quote in a marker (around an attribute's value) may be either quote or missing; a blank may be any blanks;
+    `GAP` stands for blanks or none, `SUFFIX` for an ending such as `:opensource` or none.
 
     >>> token_at("<parameter name=\\"", "<parameter name='x'", 0, True)
     17
     """
     if text.startswith(token, pos):
         return pos + len(token)
-    if '"' not in token and " " not in token:
+    if not _LOOSE.search(token):
         rest = text[pos : pos + len(token)]
         return WAIT if len(rest) < len(token) and not final and token.startswith(rest) else NO
     size = len(text)
@@ -35,6 +41,13 @@ def token_at(token: str, text: str, pos: int, final: bool) -> int:
             pos = end
             if char == " ":
                 continue
+        elif char == GAP:
+            pos = blank_end(text, pos)
+            continue
+        elif char == SUFFIX:
+            found = _SUFFIX.match(text, pos)
+            pos = found.end() if found else pos
+            continue
         if pos >= size:
             return NO if final else WAIT
         if char == '"':
@@ -76,15 +89,19 @@ def got(text: str, pos: int, *tokens: str) -> str:
 class Markers:
     """A set of plain markers: finds the next, and how much of a tail may still become one."""
 
-    __slots__ = ("_first", "_pattern", "_prefixes", "longest", "markers")
+    __slots__ = ("_begun", "_first", "_pattern", "_prefixes", "longest", "markers")
 
     def __init__(self, markers: Iterable[str]) -> None:
-        self.markers = tuple(dict.fromkeys(m for m in markers if m))
+        given = dict.fromkeys(m for m in markers if m)
+        self.markers = tuple(dict.fromkeys(m for g in given for m in ((g.replace(SUFFIX, ""), g) if SUFFIX in g else (g,))))
         longest_first = sorted(self.markers, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-        self._prefixes = frozenset(m[:i] for m in self.markers for i in range(1, len(m)))
+        self._pattern = re.compile("|".join(map(_pattern, longest_first)) or r"(?!)")
+        plain = [m.partition(SUFFIX)[0] + ":" if SUFFIX in m else m for m in self.markers]
+        self._prefixes = frozenset(m[:i] for m in plain for i in range(1, len(m)))
+        begun = [re.escape(m.partition(SUFFIX)[0]) for m in self.markers if SUFFIX in m]
+        self._begun = re.compile(rf"(?:{'|'.join(begun)}):[^<>\n\"]{{0,32}}") if begun else None
         self._first = "".join(sorted({m[0] for m in self.markers}))
-        self.longest = max(map(len, self.markers), default=0)
+        self.longest = max((len(m) + 33 * (SUFFIX in m) for m in self.markers), default=0)
 
     def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None:
         """The next marker that stands from pos on and before end."""
@@ -100,13 +117,15 @@ class Markers:
         size = len(text)
         start = max(pos, size - self.longest + 1)
         for at in range(start, size):
-            if text[at] in self._first and text[at:] in self._prefixes:
+            if text[at] in self._first and self.grows(text, at):
                 return at
         return size
 
     def grows(self, text: str, start: int) -> bool:
         """Whether the text from start on is the beginning of a (longer) marker."""
-        return text[start:] in self._prefixes
+        if text[start:] in self._prefixes:
+            return True
+        return self._begun is not None and self._begun.fullmatch(text, start) is not None
 
     def match(self, text: str, pos: int, final: bool) -> int:
         """1 if a marker stands at pos, 0 if none, -1 if the text is too short to tell."""
@@ -114,4 +133,19 @@ class Markers:
             return 0
         if self._pattern.match(text, pos):
             return 1
-        return -1 if not final and len(text) - pos < self.longest and text[pos:] in self._prefixes else 0
+        return -1 if not final and len(text) - pos < self.longest and self.grows(text, pos) else 0
+
+
+def _pattern(marker: str) -> str:
+    """A marker as a regular expression; one with a place for an ending matches only with an ending."""
+    before, place, after = marker.partition(SUFFIX)
+    return re.escape(before) + (r":[^<>\n\"]{1,32}" + re.escape(after) if place else "")
+
+
+def unsuffixed(marker: str) -> str:
+    """A marker of the text as it is declared, with a place for its ending.
+
+    >>> unsuffixed("<think:opensource>") == "<think" + SUFFIX + ">"
+    True
+    """
+    return _SUFFIXED.sub(SUFFIX, marker)

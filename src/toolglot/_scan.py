@@ -16,11 +16,11 @@ from typing import Literal, TypeAlias
 from ._calls import Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
-from ._format import AnyFormat, Block, Compiled, Messages, Tier, is_control, search_text
+from ._format import SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
 from ._hot import Hot, hot
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
-from ._match import WAIT, Markers
+from ._match import WAIT, Markers, unsuffixed
 from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
@@ -39,12 +39,13 @@ _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 class Roles:
     """What one marker may mean: it opens calls (of these formats, in their own spelling), opens or ends a thought."""
 
-    __slots__ = ("ends_thought", "opens", "thinks")
+    __slots__ = ("answers", "ends_thought", "opens", "thinks")
 
     def __init__(self) -> None:
         self.opens: list[tuple[AnyFormat, str]] = []
         self.thinks: list[Block] = []
         self.ends_thought = False
+        self.answers: list[Block] = []
 
 
 class Grammar:
@@ -54,7 +55,7 @@ class Grammar:
         self.formats = tuple(formats)
         self.roles: dict[str, Roles] = {}
         self.thoughts: list[Block] = []
-        self.loose = Looseness()
+        self.loose = Looseness(len(formats) == 1)
         self.ends_on_call = False
         self.leads: list[tuple[str, Messages]] = []  # how a header goes on that the prompt opened
         ends: list[str] = []
@@ -66,12 +67,14 @@ class Grammar:
                 ends += fmt.ends
                 continue
             self._add(fmt)
-            ends += fmt.ends
+            ends += fmt.end_tokens
         for end in ends:
             self._role(end)
         self.ends_on_call = any(b.optional for b in self.thoughts) and all(
             not isinstance(f, Messages) and all(b.optional for b in f.thinking) for f in formats
         )
+        self._answers(formats)
+        self._suffixed()
         self.markers = Markers(self.roles)
         self.ends = Markers(ends)
         closers = [c for b in self.thoughts for _, c in b.pairs]
@@ -80,13 +83,33 @@ class Grammar:
         openers = [m for m, r in self.roles.items() if r.opens]
         self.openers = Markers(openers)
 
+    def _answers(self, formats: Sequence[AnyFormat]) -> None:
+        """The markers around the answer, where one format is named: among several such a tag may be the user's own."""
+        if len(formats) == 1 and isinstance(formats[0], Format):
+            for block in formats[0].answers:
+                for marker in (m for pair in block.pairs for m in pair):
+                    self._role(marker).answers.append(block)
+
     def _role(self, marker: str) -> Roles:
         return self.roles.setdefault(marker, Roles())
+
+    def role(self, text: str) -> Roles:
+        """What a marker of the text may mean."""
+        return self.roles.get(text) or self.roles[unsuffixed(text)]
+
+    def _suffixed(self) -> None:
+        """What a marker means with an ending of the checkpoint's own, it means without one too."""
+        for marker in [m for m in self.roles if SUFFIX in m]:
+            roles, bare = self.roles[marker], self._role(marker.replace(SUFFIX, ""))
+            bare.opens += roles.opens
+            bare.thinks += roles.thinks
+            bare.ends_thought = bare.ends_thought or roles.ends_thought
+            bare.answers += roles.answers
 
     def _add(self, fmt: AnyFormat) -> None:
         assert not isinstance(fmt, Messages)
         compiled = Compiled.of(fmt)
-        spellings = [o for o in compiled.section_openers if len(o) > 1]
+        spellings = [o for o in compiled.section_openers if len(o) > 1 and not (o[0].isalpha() or o[0] in "*`")]
         if fmt.tier == "tagged":
             spellings = list(compiled.section_openers)
             if compiled.item_opener:
@@ -101,12 +124,8 @@ class Grammar:
                     self._role(opener).thinks.append(block)
                 if closer and not closer[0].isalpha():  # words end only a thought that they opened
                     self._role(closer).ends_thought = True
-        if fmt.tier == "json":
-            self.loose.json = self.loose.json or compiled
-        elif fmt.tier == "call" and compiled.opens:
-            self.loose.list = self.loose.list or compiled
-        elif fmt.tier == "call":
-            self.loose.bare = self.loose.bare or compiled
+        if fmt.tier != "tagged":
+            self.loose.add(compiled)
 
 
 class Quoting:
@@ -246,6 +265,8 @@ class Scanner:
         self.thought_closers = grammar.closers
         self.back_to_thought = False
         self.mark_end = 0
+        self.mark_ends = False  # the marker of the block ends a turn, if no call follows
+        self.answer = ""  # the closer of the answer that is open
         self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
         if start_in == "reasoning":
             self.thinking = True
@@ -413,7 +434,7 @@ class Scanner:
         marker = found.group()
         if not src.final and self.grammar.markers.grows(src.buf, src.pos):
             return MORE
-        roles = self.grammar.roles[marker]
+        roles = self.grammar.role(marker)
         quoted = self.quoting.quoted
         if quoted and src.at != self.real and not (self.named and is_control(marker)):
             self.hold = Hold(quoted, src.at, copy.copy(self.quoting))
@@ -431,9 +452,25 @@ class Scanner:
         if roles.opens:
             self._open(roles, marker)
             return DONE
+        if roles.answers:
+            return self._answer(found, roles.answers)
         if not is_control(marker):
             return self._soft_end(found)
         src.pos = found.end()
+        return DONE
+
+    def _answer(self, found: re.Match[str], blocks: list[Block]) -> int:
+        """A marker around the answer is markup, its closer once its opener was read; else it is text."""
+        marker = found.group()
+        closers = [c for b in blocks for o, c in b.pairs if o == marker]
+        if closers and not self.answer:
+            self.answer = closers[0]
+            self.src.pos = found.end()
+        elif self.answer in (marker, unsuffixed(marker)):
+            self.answer = ""
+            self.src.pos = found.end()
+        else:
+            self._say_text(found.end())
         return DONE
 
     def _soft_end(self, found: re.Match[str]) -> int:
@@ -473,7 +510,7 @@ class Scanner:
                 return MORE
             if self.parse_thoughts:
                 self.back_to_thought = True
-                self._open(self.grammar.roles[opener.group()], opener.group())
+                self._open(self.grammar.role(opener.group()), opener.group())
             else:
                 self.hold = Hold("thought", src.at, copy.copy(self.quoting))
             return DONE
@@ -623,6 +660,7 @@ class Scanner:
         src = self.src
         start = src.at
         self.mark_end = len(marker)
+        self.mark_ends = marker in self.grammar.ends.markers
         holds = self.queue is not None or self.ctx.block == "all-or-nothing"
         if len(roles.opens) == 1:
             fmt, spelling = roles.opens[0]
@@ -679,8 +717,23 @@ class Scanner:
         self.sink += racer.sink
         reader.writer.sink = self.sink
 
+    def _ends_turn(self, reader: Reader) -> bool:
+        """Whether a marker that also ends the turn opened the block, and no call follows: then it is markup."""
+        src = self.src
+        mark = src.base + src.pos - reader.start
+        if not isinstance(reader, BlockReader) or not reader.opening or not self.mark_ends or mark < 0:
+            return False
+        src.unread(self.ctx.history.slice(reader.start + self.mark_end, src.at))
+        self.reader = None
+        self.ctx.calls = reader.writer.ctx.calls
+        self.thinking = self.back_to_thought
+        self.back_to_thought = False
+        return True
+
     def _block(self, reader: Reader) -> int:
         status = reader.read(self.src)
+        if status == FAIL and self._ends_turn(reader):
+            return DONE
         self._look_begun(reader)
         if status == DONE:
             self._close_block(reader)
@@ -694,6 +747,8 @@ class Scanner:
             self._drop_candidates(reader)
 
     def _finish_block(self, reader: Reader) -> None:
+        if self._ends_turn(reader):
+            return
         status = reader.finish(self.src)
         self._look_begun(reader)
         if status == DONE:

@@ -88,7 +88,8 @@ class Shortcut:
         grammar = Grammar((fmt,))
         self._format = fmt
         self._markers = grammar.markers
-        self._ends = frozenset(e for e in fmt.ends if is_control(e))
+        ends = (e for e in fmt.end_tokens if is_control(e))
+        self._ends = frozenset(e for e in ends if not grammar.role(e).opens)
         self._id = Compiles.of(compiled).id_pattern
         opening = "".join(re.escape(t) + _BLANK for t in (compiled.opens[0] if compiled.opens else ()))
         closing = "".join(_BLANK + re.escape(t) for t in (compiled.closes[0] if compiled.closes else ()))

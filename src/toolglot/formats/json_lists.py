@@ -1,6 +1,6 @@
 """A JSON object or a list of them behind an opener of the family's own."""
 
-from .._format import Block, Format
+from .._format import SUFFIX, Block, Format
 from ._thinking import CHATML_ENDS, THINK
 
 JAMBA = Format(
@@ -80,4 +80,114 @@ LONGCAT = Format(
     about={"models": "LongCat-Flash", "source": "the chat template of LongCat-Flash-Chat"},
 )
 
-FORMATS = (JAMBA, NEMOTRON_JSON, GRANITE, PHI4_MINI_JSON, INTERNLM, LONGCAT)
+HUNYUAN_A13B = Format(
+    "hunyuan_a13b",
+    call="{call:json}",
+    section=Block("<tool_calls>[", "]</tool_calls>"),
+    separator=", ",
+    reasoning=THINK,
+    ends=("<|eos|>", Block("<answer>\n", "\n</answer>")),
+    about={
+        "models": "Hunyuan-A13B (answer in answer tags)",
+        "source": "the chat template of Hunyuan-A13B-Instruct",
+    },
+)
+
+APRIEL = Format(
+    "apriel",
+    call="{call:json}",
+    section=Block("<tool_calls>[", "]</tool_calls>"),
+    separator=", ",
+    reasoning=(
+        Block("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+        Block("<thinking>", "</thinking>"),
+    ),
+    ends=("[END FINAL RESPONSE]", "<|end|>"),
+    about={"models": "Apriel 1.5, 1.6", "source": "the chat template of Apriel-1.6-15b-Thinker"},
+)
+
+MINIMAX_M1 = Format(
+    "minimax_m1",
+    call="{call:json}",
+    section=Block("<tool_calls>\n", "\n</tool_calls>"),
+    reasoning=THINK,
+    ends=("<end_of_sentence>",),
+    about={
+        "aliases": "minimax minimax-m1",
+        "models": "MiniMax M1 (one object a line)",
+        "source": "the chat template of MiniMax-M1-80k",
+    },
+)
+
+COHERE_COMMAND = Format(
+    "cohere_command",
+    call="{call:json}",
+    section=Block("<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>"),
+    separator=",\n    ",
+    keys=("tool_name", "parameters", "tool_call_id"),
+    id_rule="{index}",
+    reasoning=Block("<|START_THINKING|>", "<|END_THINKING|>"),
+    ends=(
+        "<|END_OF_TURN_TOKEN|>",
+        "<|START_RESPONSE|>",
+        "<|END_RESPONSE|>",
+        "<|START_TEXT|>",
+        "<|END_TEXT|>",
+        Block("<co>", f"</co{SUFFIX}>"),
+    ),
+    about={
+        "aliases": "cohere_command3 cohere_command4 cohere cohere-command cohere2moe cohere-moe command-r7b",
+        "models": "Command R7B, Command A, A+, North",
+        "source": "the chat template of Command R7B",
+    },
+)
+
+APERTUS = Format(
+    "apertus",
+    call='{{"{name}": {args:json}}}',
+    section=Block("<|tools_prefix|>[", "]<|tools_suffix|>"),
+    separator=", ",
+    reasoning=Block("<|inner_prefix|>", "<|inner_suffix|>"),
+    ends=("<|assistant_end|>",),
+    about={
+        "aliases": "apertus2509",
+        "models": "Apertus (the name is the key)",
+        "source": "the chat template of Apertus-8B-Instruct-2509",
+    },
+)
+
+PANGU = Format(
+    "pangu",
+    call="{call:json}",
+    section=Block("[unused11][", "][unused12]", also=(("<|tool_call_start|>[", "]<|tool_call_end|>"),)),
+    separator=", ",
+    reasoning=Block("[unused16]", "[unused17]"),
+    ends=("[unused10]",),
+    about={"models": "openPangu", "source": "the chat template of openPangu-Embedded-7B"},
+)
+
+SARASHINA = Format(
+    "sarashina",
+    call="{call:python}",
+    section=Block("<|tool_calls|>[", "]", optional=True),
+    separator=", ",
+    ends=("</s>",),
+    tier="json",
+    about={"models": "Sarashina (Python literals)", "source": "the chat template of Sarashina 2.2"},
+)
+
+FORMATS = (
+    JAMBA,
+    NEMOTRON_JSON,
+    GRANITE,
+    PHI4_MINI_JSON,
+    INTERNLM,
+    LONGCAT,
+    HUNYUAN_A13B,
+    APRIEL,
+    MINIMAX_M1,
+    COHERE_COMMAND,
+    APERTUS,
+    PANGU,
+    SARASHINA,
+)

@@ -1,6 +1,6 @@
 """Kimi K2: the name stands in the call's id."""
 
-from .._format import Block, Format
+from .._format import JOIN, NBSP, Block, Format
 from ._thinking import THINK_OR_CALL
 
 KIMI_K2 = Format(
@@ -9,7 +9,7 @@ KIMI_K2 = Format(
     section=Block(
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",
-        also=(("<|tool_call_section_begin|>", "<|tool_call_section_end|>"),),
+        drift=(("<|tool_call_section_begin|>", "<|tool_call_section_end|>"),),
     ),
     separator="",
     id_rule="functions.{name}:{index}",
@@ -22,4 +22,28 @@ KIMI_K2 = Format(
     },
 )
 
-FORMATS = (KIMI_K2,)
+_OPEN = f"<|open|>{JOIN}"
+_CLOSE = f"<|close|>{JOIN}"
+_SEP = f"{JOIN}<|sep|>"
+
+KIMI_K3 = Format(
+    "kimi_k3",
+    call=f'{_OPEN}call{NBSP}tool="{{name}}" index="{{index}}"{_SEP}{{params}}{_CLOSE}call{_SEP}',
+    param=f'{_OPEN}argument{NBSP}key="{{key:xml}}" type="{{type}}"{_SEP}{{value:raw}}{_CLOSE}argument{_SEP}',
+    section=Block(f"{_OPEN}tools{_SEP}", f"{_CLOSE}tools{_SEP}"),
+    separator="",
+    reasoning=Block("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    ends=(
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
+        "<|end_of_msg|>",
+    ),
+    about={
+        "aliases": "kimi-k3",
+        "models": "Kimi K3",
+        "source": "the chat template of Kimi-K3",
+    },
+)
+
+FORMATS = (KIMI_K2, KIMI_K3)

@@ -27,4 +27,19 @@ OLMO3 = Format(
     about={"aliases": "olmo-3", "models": "OLMo 3", "source": "the chat template of OLMo-3-7B-Instruct"},
 )
 
-FORMATS = (LFM2, OLMO3)
+LLAMA4_PYTHONIC = Format(
+    "llama4_pythonic",
+    call="{name}({params})",
+    param="{key}={value:python}",
+    section=Block("<|python_start|>[", "]<|python_end|>", also=(("[", "]"),), optional=True),
+    separator=", ",
+    param_separator=", ",
+    ends=("<|eot|>", "<|eom|>", "<|header_end|>"),
+    tier="call",
+    about={
+        "models": "Llama 4 (start and end markers optional)",
+        "source": "the chat template of Llama-4-Scout-17B-16E-Instruct",
+    },
+)
+
+FORMATS = (LFM2, OLMO3, LLAMA4_PYTHONIC)

@@ -26,4 +26,13 @@ SEED_OSS = Format(
     about={"aliases": "seed-oss", "models": "Seed-OSS", "source": "the chat template of Seed-OSS-36B-Instruct"},
 )
 
-FORMATS = (QWEN3_XML, SEED_OSS)
+MIMO = Format(
+    "mimo",
+    call="<tool_call>\n<function={name}>\n{params}</function>\n</tool_call>",
+    param="<parameter={key}>{value:raw}</parameter>\n",
+    reasoning=THINK_OR_CALL,
+    ends=CHATML_ENDS,
+    about={"models": "MiMo V2 (values verbatim)", "source": "the chat template of MiMo-V2-Flash"},
+)
+
+FORMATS = (QWEN3_XML, SEED_OSS, MIMO)

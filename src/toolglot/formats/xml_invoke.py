@@ -1,7 +1,7 @@
 """Invoke and parameter tags with attributes, and a wrapper that may be missing."""
 
 from .._format import Block, Format
-from ._thinking import THINK, THINK_OR_CALL
+from ._thinking import CHATML_ENDS, THINK, THINK_OR_CALL
 
 XML_INVOKE = Format(
     "xml_invoke",
@@ -22,4 +22,34 @@ MINIMAX_M2 = Format(
     about={"aliases": "minimax-m2", "models": "MiniMax M2", "source": "the chat template of MiniMax-M2"},
 )
 
-FORMATS = (XML_INVOKE, MINIMAX_M2)
+DOTS = Format(
+    "dots",
+    call=('<invoke name="{name}">\n{params}</invoke>', "{call:json}"),
+    param='<parameter name="{key}">{value:raw}</parameter>\n',
+    section=Block("<dots_function_call>\n", "\n</dots_function_call>"),
+    ends=("<|endofresponse|>",),
+    about={"models": "dots", "source": "the chat template of dots.llm"},
+)
+
+STEP3 = Format(
+    "step3",
+    call='<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="{name}">{params}</steptml:invoke>'
+    "<｜tool_call_end｜>",
+    param='<steptml:parameter name="{key}">{value:raw}</steptml:parameter>',
+    section=Block("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
+    separator="",
+    reasoning=THINK,
+    ends=("<|EOT|>",),
+    about={"models": "Step-3", "source": "the chat template of Step-3"},
+)
+
+MINICPM5 = Format(
+    "minicpm5",
+    call='<function name="{name}">{params}</function>',
+    param='<param name="{key}">{value:cdata}</param>',
+    reasoning=THINK,
+    ends=CHATML_ENDS,
+    about={"models": "MiniCPM5", "source": "the chat template of MiniCPM5"},
+)
+
+FORMATS = (XML_INVOKE, MINIMAX_M2, DOTS, STEP3, MINICPM5)

@@ -1,0 +1,14 @@
+"""CWM: a tool's name, and its one argument as plain text."""
+
+from .._format import Block, Format
+
+CWM = Format(
+    "cwm",
+    call="<tool: function>\n{name} {args:raw}\n</tool>",
+    keys=("name", "command"),
+    reasoning=Block("<think>", "</think>"),
+    ends=("<|eot_id|>", "<|end_of_text|>"),
+    about={"models": "CWM", "source": "the model card of CWM"},
+)
+
+FORMATS = (CWM,)
