@@ -46,7 +46,6 @@ def written(marker: str) -> str:
     return marker.translate(_WRITTEN)
 
 
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """A pair of markers around something.

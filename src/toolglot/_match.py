@@ -93,7 +93,9 @@ class Markers:
 
     def __init__(self, markers: Iterable[str]) -> None:
         given = dict.fromkeys(m for m in markers if m)
-        self.markers = tuple(dict.fromkeys(m for g in given for m in ((g.replace(SUFFIX, ""), g) if SUFFIX in g else (g,))))
+        self.markers = tuple(
+            dict.fromkeys(m for g in given for m in ((g.replace(SUFFIX, ""), g) if SUFFIX in g else (g,)))
+        )
         longest_first = sorted(self.markers, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_pattern, longest_first)) or r"(?!)")
         plain = [m.partition(SUFFIX)[0] + ":" if SUFFIX in m else m for m in self.markers]

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn, TypeAlias
 
+from ._format import SUFFIX
+
 _MOST = 128  # spellings of one pattern
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d*(?:,\d*)?\})[?+]?")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _AGAIN = re.compile(r"\(\?P=(\w+)\)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _BLANK_CLASS = re.compile(r"\[(?:\\[snrt]|[ \n\r\t])+\]")
+SUFFIX_PATTERN = r"(?::\w+)?"
+"""A checkpoint's own ending of a marker."""
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
@@ -162,6 +166,9 @@ class _Reader:
 
     def group(self, start: int) -> list[Spelling]:
         pattern = self.pattern
+        if pattern.startswith(SUFFIX_PATTERN, start):
+            self.pos += len(SUFFIX_PATTERN)
+            return [(Piece(SUFFIX),)]
         named, again = _GROUP.match(pattern, start), _AGAIN.match(pattern, start)
         if again:
             self.pos = again.end()

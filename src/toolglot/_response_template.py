@@ -6,6 +6,7 @@ message's fields, each with the markers around it and how its text is read.
 The rule: what one side cannot say is an error that names the field. Knowingly left aside are `defaults` (they are no
 part of the reply), the start anchor (the prompt goes to `Parser` as `prefix`), `repeats`, a blank `join` and
 `optional` (every call and all text is kept, none is required), `strip`, and `allow_non_json` of a call's arguments.
+Blank space that a pattern drops at the ends of a value is one line break each, as the families' templates write it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 from . import _format
 from ._errors import ToolglotError
 from ._format import AnyFormat, Block, Compiled, Format, Messages, Part, parse_template, tokens
-from ._pattern import PatternError, Piece, Spelling, spellings, text_of
+from ._pattern import SUFFIX_PATTERN, PatternError, Piece, Spelling, closing, spellings, text_of
 
 CALLS, CONTENT, THOUGHT = "tool_calls", "content", "reasoning_content"
 THOUGHTS = (THOUGHT, "thinking", "reasoning", "reasoning_text", "thought", "thoughts")
@@ -49,7 +50,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 _PREFILLED = re.compile(r"\(\?=\[\\s\\S\]\*\??(.+)\)|\(\?=\.\*\??(.+)\)", re.DOTALL)
 _JSON_NAME = re.compile(r'\{\s*"(\w+)"\s*:\s*"')
 _JSON_ARGUMENTS = re.compile(r'"\s*,\s*"(\w+)"\s*:\s*')
-_NAME_IN_ID = re.compile(r"(.*)\(\?P<(\w+)>(?:[^()\\]|\\.)*\)(.*?)(\\d[+*]|\[0-9\][+*])?", re.DOTALL)
+_NUMBER = re.compile(r"(.*?)(\\d[+*]|\[0-9\][+*])?", re.DOTALL)
 _MARKER = r"<[^<>\s]+>|\[[^\[\]\s]+\]"
 _OPEN_TAG = re.compile(r"<([A-Za-z][\w:.-]*)[= ][^<>]*$")
 
@@ -230,21 +231,14 @@ def _ends(content: Field | None) -> tuple[str, ...]:
     return tuple(t for t in content.close_texts if t) if content is not None and not content.opens else ()
 
 
-def _answers(fields: Mapping[str, Field]) -> tuple[Any, ...]:
+def _answers(fields: Mapping[str, Field]) -> tuple[Block, ...]:
     """The markers around the answer, where the content has an opener."""
     content = fields.get(CONTENT)
     if content is None or not content.opens:
         return ()
     closes = tuple(t for t in content.close_texts if t) or ("",)
     pairs = tuple((o.strip(), c) for o in content.open_texts for c in closes)
-    block = Block(*pairs[0], also=pairs[1:])
-    try:
-        Format("probe", call="<probe>{name}{{{args:json}", ends=(block,))  # type: ignore[arg-type]
-    except ToolglotError:
-        content.refuse(
-            "open", f"expected no opener, since a format has no markers around the answer, got {pairs[0][0]!r}"
-        )
-    return (block,)
+    return (Block(*pairs[0], also=pairs[1:]),)
 
 
 def _thought(field: Field, template: Mapping[str, Any]) -> Block:
@@ -254,7 +248,7 @@ def _thought(field: Field, template: Mapping[str, Any]) -> Block:
         return _prefilled(field, named, template)
     if not field.opens:
         field.refuse("open", "expected a marker, since text without one is content, got none")
-    opens = tuple(t.strip() for t in field.open_texts)
+    opens = tuple(t.lstrip() for t in field.open_texts)
     if not all(opens):
         field.refuse("open_pattern", f"expected a marker, got {field.open_texts!r}")
     pairs = tuple((o, c) for o in opens for c in named or ("",))
@@ -428,9 +422,9 @@ def _lead(field: Field, shape: Shape, spelling: Spelling) -> tuple[str, dict[str
     for piece in spelling:
         if piece.group and piece.group == shape.id:
             parts.append("{id}")
-            found = _NAME_IN_ID.fullmatch(piece.inner)
-            if found and found[2] == shape.name:
-                more["id_rule"] = _id_rule(field, found)
+            within = piece.inner.find(f"(?P<{shape.name}>")
+            if within >= 0:
+                more["id_rule"] = _id_rule(field, piece.inner, within)
                 names += 1
         elif piece.group:
             parts.append("{name}")
@@ -443,12 +437,15 @@ def _lead(field: Field, shape: Shape, spelling: Spelling) -> tuple[str, dict[str
     return "".join(parts), more
 
 
-def _id_rule(field: Field, found: re.Match[str]) -> str:
+def _id_rule(field: Field, inner: str, at: int) -> str:
+    """The rule of ids that hold the name at a place of their pattern, and perhaps a number behind it."""
+    found = _NUMBER.fullmatch(inner, closing(inner, at) + 1)
+    assert found is not None
     try:
-        before, after = (text_of(spellings(text)[0]) for text in (found[1], found[3]))
+        before, after = (text_of(spellings(text)[0]) for text in (inner[:at], found[1]))
     except PatternError as error:
         field.refuse("open_pattern", f"expected an id of fixed text, name and number: {error}")
-    return _plain(before) + "{name}" + _plain(after) + ("{index}" if found[4] else "")
+    return _plain(before) + "{name}" + _plain(after) + ("{index}" if found[2] else "")
 
 
 def _json_arguments(field: Field, shape: Shape, tails: tuple[str, ...]) -> dict[str, Any]:
@@ -585,13 +582,13 @@ def _value_codec(field: Field) -> str:
     if name not in ("text", "json"):
         field.refuse(path, f"expected the name text or json, got {parser!r:.60}")
     args = parser.get("args", {})
-    for key in ("string_delims", "unquoted_keys", "allow_non_json"):
+    if not isinstance(args, Mapping):
+        field.refuse(f"{path}.args", f"expected a dict, got {type(args).__name__}")
+    for key in ("string_delims", "unquoted_keys"):
         if name == "json" and args.get(key):
-            field.refuse(
-                f"{path}.args.{key}",
-                f"expected values of JSON alone or of text, which the tool's schema types, got {args[key]!r:.60}",
-            )
-    return "raw" if name == "text" else "json"
+            field.refuse(f"{path}.args.{key}", f"expected values of plain JSON or text, got {args[key]!r:.60}")
+    # Raw values are typed by the tool's schema; where it says nothing, what is JSON counts as JSON.
+    return "raw" if name == "text" or args.get("allow_non_json") else "json"
 
 
 def _python_values(field: Field) -> None:
@@ -671,8 +668,8 @@ _CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{conte
 _ITEM = {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}}
 _TEXT: dict[str, Any] = {"content": "text", "content_args": {"strip": False}, "repeats": True, "join": ""}
 _NAME = r"(?P<name>[^\s<>()\[\]{}\"'|]+?)"
-# What a marker may hold that is not written; see `_format`.
-_UNWRITTEN = {"\u200b": r"\s*", "\ufffc": r"(?::\w+)?", "\u2060": "", "\u00a0": r"\s+"}
+# What a marker may hold that is not written.
+_UNWRITTEN = {_format.GAP: r"\s*", _format.SUFFIX: SUFFIX_PATTERN, _format.JOIN: "", "\u00a0": r"\s+"}
 
 
 def to_response_template(format: AnyFormat) -> dict[str, Any]:

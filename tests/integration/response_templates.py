@@ -45,11 +45,14 @@ def parser() -> Any:
     return sys.modules[name]
 
 
-def shipped() -> dict[str, dict[str, Any]]:
-    """Every shipped template by a name of its own."""
+def shipped(*, typed: bool = True) -> dict[str, dict[str, Any]]:
+    """Every shipped template by a name of its own; `typed=False` is for calls that no tool's schema types.
+
+    trl has two sorts, for with and without `tools=` of `parse_response`.
+    """
     found: dict[str, dict[str, Any]] = {}
     if TRL is not None:
-        names = {"_SUPPORTS_PARSE_RESPONSE_TOOLS": True}  # as with the transformers of this test
+        names = {"_SUPPORTS_PARSE_RESPONSE_TOOLS": typed}
         for name, value in _assigned(TRL / "chat_template_utils.py", names).items():
             if isinstance(value, dict) and "fields" in value:
                 found[f"trl {name}"] = value
