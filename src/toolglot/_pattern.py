@@ -83,6 +83,11 @@ class _Reader:
     def fail(self, what: str, at: int) -> NoReturn:
         raise PatternError(f"expected literal text, blank space and named groups, got {what} (column {at + 1})")
 
+    def odd(self, start: int, end: int) -> NoReturn:
+        """Refuse an atom that is no literal text, with what says how often it stands."""
+        found = _QUANTIFIER.match(self.pattern, end)
+        self.fail(repr(self.pattern[start : found.end() if found else end]), start)
+
     def choices(self) -> list[Spelling]:
         found = self.sequence()
         while self.pattern.startswith("|", self.pos):
@@ -146,11 +151,11 @@ class _Reader:
             found = _CLASS.match(self.pattern, start)
             inside = found.group()[1:-1] if found else ""
             if len(inside.removeprefix("\\")) != 1:
-                self.fail(repr(found.group() if found else char), start)
+                self.odd(start, found.end() if found else start + 1)
             self.pos = start + len(inside) + 2
             return [(Piece(inside[-1]),)]
         if char in ".^*+?":
-            self.fail(repr(char), start)
+            self.odd(start, start + 1)
         return [(Piece(char),)]
 
     def escape(self, start: int) -> list[Spelling]:
@@ -161,7 +166,7 @@ class _Reader:
         if char in _CONTROLS:
             return [(Piece(_CONTROLS[char]),)]
         if char.isalnum():
-            self.fail(repr("\\" + char), start)
+            self.odd(start, start + 2)
         return [(Piece(char),)]
 
     def group(self, start: int) -> list[Spelling]:

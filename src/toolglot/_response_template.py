@@ -336,7 +336,8 @@ def _tails(field: Field, ends: tuple[str, ...]) -> tuple[str, ...]:
     tails: dict[str, None] = {}
     for text in field.close_texts:
         for end in ends:
-            text = text.removesuffix(end).rstrip()
+            if text != end or "" in field.close_texts:
+                text = text.removesuffix(end).rstrip()
         tails[text] = None
     named = tuple(t for t in tails if t)
     return named or ("",)
@@ -381,6 +382,8 @@ class Frame(NamedTuple):
 def _frame(field: Field, shape: Shape, tails: tuple[str, ...]) -> Frame:
     """Part the section's markers, which only some spellings have, from those of each call."""
     for spelling in field.opens:
+        if not spelling:
+            field.refuse("open_pattern", "expected a marker in every spelling, got an empty one")
         _known(field, spelling, (shape.name, shape.id))
     base = min(field.opens, key=lambda s: len(s[0].text) if s[0].text else 0)
     head = base[0].text if base[0].text else ""
@@ -478,8 +481,11 @@ def _object_head(frame: Frame, shape: Shape) -> dict[str, Any] | None:
 
 
 def _dialect(field: Field) -> str:
+    delims = field.args.get("string_delims") or []
+    if not isinstance(delims, list | tuple) or not all(isinstance(pair, list | tuple) for pair in delims):
+        field.refuse("content_args.string_delims", f"expected a list of pairs, got {delims!r:.60}")
     wanted = {
-        "string_delims": [list(pair) for pair in field.args.get("string_delims") or []],
+        "string_delims": [list(pair) for pair in delims],
         "unquoted_keys": bool(field.args.get("unquoted_keys")),
     }
     for key in field.args:
@@ -711,7 +717,7 @@ def _closed(markers: tuple[str, ...]) -> dict[str, Any]:
 
 def _regex(literal: str) -> str:
     """A marker, with blanks where it may have them."""
-    text = r"\s*".join(re.escape(token) for token in tokens(literal))
+    text = r"\s*".join(re.escape(part) for part in re.split(r"[ \t\r\n]+", literal.strip(" \t\r\n")))
     for char, pattern in _UNWRITTEN.items():
         text = text.replace(re.escape(char), pattern)
     return text
@@ -781,9 +787,11 @@ class _Exporter:
         if self.body.codec == "python":
             self.refuse("call", "expected {call:json}, got {call:python}")
         field = {"open_pattern": _any_of(map(_regex, opens)), "content": content, "repeats": False}
-        closers = _any_of([*map(_regex, closes), *([] if all(closes) else map(re.escape, self.ends))])
+        closers = list(dict.fromkeys(_regex(c) for c in closes if c))
+        if not all(closes) and self.ends:
+            closers.append(f"(?={'|'.join(map(re.escape, self.ends))})")
         if closers:
-            field["close_pattern"] = closers
+            field["close_pattern"] = "|".join(closers)
         return {**field, "transform": item if content == "json" else _ITEM, "transform_each": True}
 
     def objects(self) -> dict[str, Any]:

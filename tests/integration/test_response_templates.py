@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.shared import named, same
-from toolglot import Format, Messages, ToolglotError, formats, get_format, parse, render
-from toolglot._response_template import THOUGHTS, to_response_template
+from toolglot import Format, Messages, ToolglotError, parse
+from toolglot._response_template import THOUGHTS
 
 from . import response_templates
 
