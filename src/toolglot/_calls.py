@@ -109,7 +109,7 @@ class CallWriter:
 
     __slots__ = (
         "_args_end", "_ident", "_name_span", "_parts", "_pending", "accepted", "args_at", "begun", "ctx",
-        "ever", "format_id", "index", "item_at", "length", "name", "open", "refusals", "refused",
+        "ever", "explicit", "format_id", "index", "item_at", "length", "name", "open", "refusals", "refused",
         "relevant_at", "settled", "sink", "start", "tagged", "unknown",
     )  # fmt: skip
 
@@ -124,6 +124,7 @@ class CallWriter:
         self.refusals = 0
         self.unknown: list[Problem] = []
         self.ever = False  # a call that counts was begun
+        self.explicit = False  # the text says itself that it is a tool call, though no markers do
         self.settled = False  # text of the block was said
         self._pending: list[Span] = []  # refused calls before the first one that counts
         self.index = 0

@@ -18,10 +18,11 @@ from ._source import Source
 from ._values._literal import ARRAY, DONE, FAIL, OBJECT, Dialect, LiteralReader, Stops, lenient_json
 
 _LIST = "list"
-_NAME, _ID, _ARGS, _WRAP, _CALLS, _OTHER = "name", "id", "args", "wrap", "calls", ""
+_NAME, _ID, _ARGS, _WRAP, _CALLS, _TYPE, _OTHER = "name", "id", "args", "wrap", "calls", "type", ""
 _META = frozenset({"type", "id", "call_id", "tool_call_id", "index", "tool_index"})
 _ROLES = {
     "id": _ID, "call_id": _ID, "tool_call_id": _ID, "function": _WRAP, "function_call": _WRAP, "tool_calls": _CALLS,
+    "type": _TYPE,
 }  # fmt: skip
 _SCHEMA_KEYS = frozenset({"type", "properties", "required", "description", "title", "$schema", "additionalProperties"})
 _DEFINITION_KEYS = frozenset({"parameters", "input_schema", "inputSchema"})
@@ -252,7 +253,7 @@ class Envelope(LiteralReader):
 
     def holds_string(self) -> bool:
         """Names, ids and arguments in string form are wanted whole."""
-        return bool(self._tags) and isinstance(self._tags[-1], _Call) and self._role in (_NAME, _ID, _ARGS)
+        return bool(self._tags) and isinstance(self._tags[-1], _Call) and self._role in (_NAME, _ID, _ARGS, _TYPE)
 
     def on_scalar(self, kind: str, text: str, start: int, end: int) -> None:
         """A string, number or constant."""
@@ -273,6 +274,8 @@ class Envelope(LiteralReader):
                     self._writer.seen(end)
             else:
                 call.bad = f"a {kind} as name"
+        elif role == _TYPE:
+            self._writer.explicit = self._writer.explicit or text == '"tool_call"'
         elif role == _ID:
             call.id = _string(text) if kind == "string" else text
         elif role == _ARGS:

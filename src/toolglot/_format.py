@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from ._errors import ToolglotError
 
+Kind: TypeAlias = Literal["text", "reasoning", "call", "dropped", ""]
 Tier: TypeAlias = Literal["tagged", "json", "call"]
 TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
@@ -203,9 +204,12 @@ class Messages:
     """A format whose reply is a run of messages, each with a header: the Harmony kind of frame.
 
     `starts` open a header, `body` ends it, `ends` end the message. A header names a channel, and with `recipient`
-    (a template of `{name}`) the tool that the body's JSON arguments go to; `channels` says what the body of a
-    message without a recipient is. `write` is the template of one call's message, `prose` of a text message and
-    `thought` of a reasoning message; `joint` stands between messages.
+    (a template of `{name}`) the tool that the body goes to; `channels` says what the body of a message to no tool
+    is, by its channel or its recipient, and under "" for a header that names neither. Where `body` is a mapping,
+    its markers say it themselves.
+    The body of a call is its JSON arguments, or what `call` reads, a `Format` whose section is opened by the body's
+    marker or inside the body; its `{name}` is the header's. `write` is the template of one call's message (`{name}`,
+    `{args}`, `{call}`), `prose` of a text message and `thought` of a reasoning message; `joint` stands between.
 
     >>> from toolglot import parse
     >>> parse("<|channel|>final<|message|>Hello.<|return|>", format="harmony").content
@@ -214,26 +218,37 @@ class Messages:
 
     id: str
     starts: tuple[str, ...]
-    body: str
+    body: str | Mapping[str, Kind]
     ends: tuple[str, ...]
     recipient: str
-    channels: Mapping[str, Literal["text", "reasoning"]] = field(hash=False, compare=False)
+    channels: Mapping[str, Kind] = field(hash=False, compare=False)
     write: str
     prose: str = ""
     thought: str = ""
     joint: str = ""
+    call: Format | None = None
     about: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     tier: Tier = "tagged"
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.+-]+", self.id):
             raise ToolglotError(f"format {self.id!r}, id: expected letters, digits, '_', '-' or '.', got {self.id!r}")
-        if "{name}" not in self.recipient:
+        if self.recipient and "{name}" not in self.recipient:
             raise ToolglotError(
                 f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
             )
         if not self.starts or not self.body:
             raise ToolglotError(f"format {self.id!r}, starts and body: expected markers, got none")
+
+    @property
+    def bodies(self) -> dict[str, Kind]:
+        """The markers that end a header, and what they say of the body ("" where the header says it)."""
+        return dict(self.body) if not isinstance(self.body, str) else {self.body: ""}
+
+    @property
+    def thinking(self) -> tuple[Block, ...]:
+        """No markers: a channel says what is reasoning."""
+        return ()
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -349,7 +364,7 @@ def _check(fmt: Format) -> None:
 _KEPT = "\ue000"  # stands for a blank that does not part a marker
 _PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
 _BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
-_SEARCHED = re.compile(rf"[\s\"'{GAP}]")
+_SEARCHED = re.compile(rf"\s+\w+=|[\"'{GAP}]")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
 
 
@@ -419,7 +434,9 @@ class Compiled:
         self.text_tail = tail_text[: len(tail_text) - len(tail_text.lstrip())]  # blanks of the template behind it
         self._compile_param(fmt)
         self.section_openers = tuple(o[0] for o in opens if o)
-        starts = [*self.section_openers, *([self.item_opener] if self.item_opener else [])]
+        starts = list(self.section_openers)
+        if self.call_opener:
+            starts.append(self.call_opener)
         openers = dict.fromkeys(search_text(s) for s in starts)
         self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
         self.argument_keys = tuple(dict.fromkeys((fmt.keys[1], *ARGUMENT_KEYS)))
@@ -431,6 +448,13 @@ class Compiled:
         if found is None:
             found = cls._cache[fmt] = cls(fmt)
         return found
+
+    @property
+    def call_opener(self) -> str:
+        """What opens a call that stands without its section; words or a brace are too common for that."""
+        opener = self.item_opener
+        common = bool(opener) and (opener[0].isalnum() or opener[0] in "{(\"'")
+        return "" if common and self.section_openers else opener
 
     def _wrapper(
         self, fmt: Format, field_name: str, lead: tuple[str, ...], tail: tuple[str, ...]
@@ -480,6 +504,17 @@ class Compiled:
         self.value_codec = parts[value].codec
         self.value_lead = middle[len(middle.rstrip()) :]
         self.value_tail = close[: len(close) - len(close.lstrip())]
+
+    def reads_like(self, spelling: str) -> tuple[object, ...]:
+        """What a block that begins with that opener is read by: the same for two formats that read it alike."""
+        pairs = [p for p in zip(self.opens, self.closes, strict=True) if p[0] and p[0][0] == spelling]
+        fmt = self.format
+        return (
+            *(tuple(pairs), self.steps, self.each, fmt.keys, fmt.id_rule, fmt.param_separator, fmt.tier),
+            *(self.param_open, self.param_middle, self.type_close, self.param_close, self.value_lead, self.value_tail),
+            *(self.key_codec, self.type_codec, self.value_codec),
+            *(a.reads_like(spelling) for a in self.alternates),
+        )
 
     def closer_of(self, key: str) -> str:
         """What ends the value of a parameter."""

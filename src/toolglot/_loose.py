@@ -150,7 +150,7 @@ class LooseReader:
     """Reads the calls of one place. Events go to `sink`."""
 
     __slots__ = ("_block", "_ctx", "_ends", "_fence", "_formats", "_separated", "_surplus", "accepted", "relevant_at",
-                 "sink", "start", "tier")  # fmt: skip
+                 "sink", "start", "tier", "unknown")  # fmt: skip
 
     def __init__(
         self, formats: Looseness, first: Compiled, fence: str, ctx: Context, start: int, begin: int, ends: Markers
@@ -165,6 +165,7 @@ class LooseReader:
         self._separated = False
         self._surplus = False
         self.accepted = 0
+        self.unknown: list[Problem] = []  # what is said of calls that call themselves so
         self.relevant_at = -1
         self._block: BlockReader | None = self._open(first, begin)
 
@@ -199,6 +200,8 @@ class LooseReader:
 
     def _after(self, block: BlockReader) -> None:
         self.accepted += block.writer.accepted
+        if block.writer.explicit:
+            self.unknown += block.writer.unknown
         self._block = None
 
     def _place(self, src: Source) -> int:

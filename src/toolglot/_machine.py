@@ -16,8 +16,8 @@ from ._calls import CallWriter, Context
 from ._drift import Drift
 from ._envelope import Envelope
 from ._errors import Code
-from ._events import Event
-from ._format import Compiled, Part, written
+from ._events import Event, Span
+from ._format import Compiled, Part, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
@@ -170,6 +170,11 @@ class ParamGrammar:
         """Whether the parameters go on at pos in a drifted form: 1, NO or WAIT."""
         if self._drift is None or not self._declared:
             return NO
+        own = self._own[0] if self._own else ""
+        if own.startswith("</"):  # the call's closer without its slash
+            end = token_at(f"<{own[2:]}", text, pos, final)
+            if end != NO:
+                return 1 if end >= 0 else WAIT
         for _ in range(4):  # elements that are no parameters may stand between
             opener = self._drift.opener(text, pos, final, self._declared - self._seen)
             if not isinstance(opener, int):
@@ -311,7 +316,10 @@ class ItemReader:
 
     )  # fmt: skip
 
-    def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...]) -> None:
+    def __init__(
+        self, fmt: Compiled, ctx: Context, writer: CallWriter, closes: tuple[str, ...],
+        head: tuple[str, Span] | None = None,
+    ) -> None:  # fmt: skip
         self._fmt = fmt
         self._extra = Compiles.of(fmt)
         self._ctx = ctx
@@ -335,6 +343,9 @@ class ItemReader:
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
         self.error: Error | None = None
+        if head is not None and fmt.steps[0].field == "name":  # a message's header has said it
+            self._name, self._name_span = head
+            self._step = 1
 
     # -- the story ---------------------------------------------------------------------------------
 
@@ -430,6 +441,8 @@ class ItemReader:
             ended = self._ends_early(src, start)
             if ended != NO:
                 return MORE if ended == WAIT else DONE
+        if self._step == 0 and _goes_on(src.buf, start + len(search_text(token))):
+            return FAIL  # another word than the opener's: nothing is wrong with it
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
         return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
@@ -996,6 +1009,19 @@ class ItemReader:
         root = self._ctx.node(self._name)
         node = root.member(self._key) if root is not None else ANY
         json_text, code = self._decoded(node, text)
+        closer = self._fmt.param_close[0] if self._fmt.param_close else ""
+        if code is Code.TYPE_MISMATCH and closer and text.rstrip().endswith(closer):
+            # The closer stands twice: only without the first the value has its declared type.
+            less, mended = self._decoded(node, text.rstrip().removesuffix(closer).strip())
+            if mended is None:
+                json_text, code = less, None
+                self._writer.problem(
+                    Code.DRIFTED,
+                    f"Expected one {closer!r} behind {self._key!r}, got two",
+                    start,
+                    max(stop, start),
+                    True,
+                )
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
@@ -1105,6 +1131,11 @@ class ItemReader:
         return f"{text}{self._prefix()}{json_text}}}"
 
 
+def _goes_on(buf: str, pos: int) -> bool:
+    """Whether a word goes on at pos."""
+    return buf[pos : pos + 1].isalnum() or buf[pos : pos + 1] in tuple("_-")
+
+
 def _begins(step: Part, char: str) -> bool:
     """Whether a field of a template may begin with that character: the body of a call, or what is none."""
     if step.field == "call":
@@ -1115,18 +1146,23 @@ def _begins(step: Part, char: str) -> bool:
 class BlockReader:
     """Reads one block of a format: its section with the calls in it, or a single call.
 
-    `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. Events go to
-    `writer.sink`. After FAIL the text from `text_from` to the cursor is prose.
+    `entry` is the opener that was found: a section's, or a call's own. The cursor stands before it. `head` is the
+    tool's name and its span, where a message's header has said it. Events go to `writer.sink`. After FAIL the text
+    from `text_from` to the cursor is prose.
     """
 
     __slots__ = (
-        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_in_list", "_item", "_lost_from", "_opens", "_quote",
+        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens", "_quote",
         "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
-    def __init__(self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event]) -> None:
+    def __init__(
+        self, fmt: Compiled, ctx: Context, start: int, entry: str, sink: list[Event],
+        head: tuple[str, Span] | None = None,
+    ) -> None:  # fmt: skip
         self._fmt = fmt
         self._ctx = ctx
+        self._head = head
         self.start = start
         self.writer = CallWriter(ctx, fmt.format.id, start, fmt.format.tier == "tagged", sink)
         self._item: ItemReader | None = None
@@ -1231,7 +1267,7 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        if src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
+        if closed == NO and src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
             self._unclosed(src, repr(buf[start:]))
             src.pos = len(buf)  # the text ends inside the closer
             return self._end(src)
@@ -1331,7 +1367,7 @@ class BlockReader:
                     break
         self.writer.item(src.at)
         self._item = ItemReader(
-            fmt, self._ctx, self.writer, self._closes[0] if self._sectioned and self._closes else ()
+            fmt, self._ctx, self.writer, self._closes[0] if self._sectioned and self._closes else (), self._head
         )
         self._state = "item"
         return DONE
@@ -1340,6 +1376,8 @@ class BlockReader:
         item = self._item
         assert item is not None
         status = item.read(src)
+        if status == FAIL and item.error is None:
+            return FAIL
         if status == FAIL:
             assert item.error is not None
             return self._failed(item.error, src)
@@ -1378,7 +1416,8 @@ class BlockReader:
             self._in_list = self._in_list or item.in_list
             return self.writer.tagged and item.in_list
         says = self.writer.tagged or self.writer.relevant
-        return self._fmt.body.field == "params" and (says or error[0] == Code.POSITIONAL_ARGUMENT)
+        listed = self._fmt.value_codec == "python"
+        return listed and (says or error[0] == Code.POSITIONAL_ARGUMENT)
 
     def _lost(self, src: Source) -> int:
         """Pass over a call that cannot be read, to the next one or to the section's end."""

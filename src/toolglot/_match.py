@@ -14,6 +14,7 @@ from ._values._raw import blank_end
 WAIT, NO = -1, -2
 
 _LOOSE = re.compile(rf"[\" {GAP}{SUFFIX}]")  # what may be written in more than one way
+_ROOM = 32  # code points that blanks or an ending inside a marker may take
 _SUFFIX = re.compile(r"(?::[^<>\n\"]{0,32})?")
 _SUFFIXED = re.compile(r":[^<>\n\"]{1,32}(?=>\Z)")
 
@@ -92,18 +93,16 @@ class Markers:
     __slots__ = ("_begun", "_first", "_pattern", "_prefixes", "longest", "markers")
 
     def __init__(self, markers: Iterable[str]) -> None:
-        given = dict.fromkeys(m for m in markers if m)
-        self.markers = tuple(
-            dict.fromkeys(m for g in given for m in ((g.replace(SUFFIX, ""), g) if SUFFIX in g else (g,)))
-        )
+        given = [m for m in markers if m]
+        bare = [m.replace(SUFFIX, "") for m in given]
+        self.markers = tuple(dict.fromkeys([*bare, *(m for m in given if SUFFIX in m)]))
         longest_first = sorted(self.markers, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_pattern, longest_first)) or r"(?!)")
-        plain = [m.partition(SUFFIX)[0] + ":" if SUFFIX in m else m for m in self.markers]
-        self._prefixes = frozenset(m[:i] for m in plain for i in range(1, len(m)))
-        begun = [re.escape(m.partition(SUFFIX)[0]) for m in self.markers if SUFFIX in m]
-        self._begun = re.compile(rf"(?:{'|'.join(begun)}):[^<>\n\"]{{0,32}}") if begun else None
+        loose = [m for m in self.markers if SUFFIX in m or GAP in m]
+        self._prefixes = frozenset(m[:i] for m in self.markers if m not in loose for i in range(1, len(m)))
+        self._begun = re.compile("|".join(map(_beginning, loose))) if loose else None
         self._first = "".join(sorted({m[0] for m in self.markers}))
-        self.longest = max((len(m) + 33 * (SUFFIX in m) for m in self.markers), default=0)
+        self.longest = max((len(m) + _ROOM * sum(map(m.count, (SUFFIX, GAP))) for m in self.markers), default=0)
 
     def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None:
         """The next marker that stands from pos on and before end."""
@@ -138,10 +137,25 @@ class Markers:
         return -1 if not final and len(text) - pos < self.longest and self.grows(text, pos) else 0
 
 
+_UNITS = {GAP: rf"[ \t\r\n]{{0,{_ROOM}}}", SUFFIX: rf":[^<>\n\"]{{1,{_ROOM}}}"}
+
+
+def _units(marker: str) -> list[str]:
+    return [_UNITS.get(char) or re.escape(char) for char in marker]
+
+
 def _pattern(marker: str) -> str:
     """A marker as a regular expression; one with a place for an ending matches only with an ending."""
-    before, place, after = marker.partition(SUFFIX)
-    return re.escape(before) + (r":[^<>\n\"]{1,32}" + re.escape(after) if place else "")
+    return "".join(_units(marker))
+
+
+def _beginning(marker: str) -> str:
+    """A regular expression for whatever may still become the marker."""
+    units = _units(marker)
+    nested = ""
+    for unit in reversed(units[1:-1]):
+        nested = f"(?:{unit}{nested})?"
+    return units[0] + nested.replace(_UNITS[SUFFIX], f':[^<>\\n"]{{0,{_ROOM}}}')
 
 
 def unsuffixed(marker: str) -> str:

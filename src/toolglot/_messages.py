@@ -7,15 +7,17 @@ text or reasoning by its channel. The header is held (at most `_HEADER` code poi
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import Event, Reasoning, Text
-from ._format import Messages
+from ._format import Compiled, Kind, Messages
+from ._machine import BlockReader
 from ._match import Markers, got
 from ._source import Source
 from ._values._literal import DONE, FAIL, MORE, LiteralReader
-from ._values._raw import blank_end
+from ._values._raw import RawReader, blank_end
 
 _HEADER = 1024
 _WORD = re.compile(r"\s*([\w-]+)")
@@ -24,7 +26,8 @@ _WORD = re.compile(r"\s*([\w-]+)")
 class MessageReader:
     """Reads one message; see `_machine.BlockReader` for what the methods promise."""
 
-    __slots__ = ("_ctx", "_fmt", "_inside", "_kind", "_literal", "_name_span", "_stops", "_tool", "start", "writer")
+    __slots__ = ("_block", "_ctx", "_fmt", "_inner", "_inside", "_kind", "_literal", "_name_span",
+                 "_openers", "_stops", "_stranded_at", "_tool", "start", "writer")  # fmt: skip
 
     def __init__(self, fmt: Messages, ctx: Context, start: int, sink: list[Event]) -> None:
         self._fmt = fmt
@@ -32,20 +35,27 @@ class MessageReader:
         self.start = start
         self.writer = CallWriter(ctx, fmt.id, start, True, sink)
         self._stops = Markers((*fmt.ends, *fmt.starts))
-        self._inside = Markers((fmt.body, *fmt.ends, fmt.starts[0]))
-        self._kind = "header"
+        self._inside = Markers((*fmt.bodies, *fmt.ends, fmt.starts[0]))
+        self._inner = Compiled.of(fmt.call) if fmt.call is not None else None
+        openers = self._inner.section_openers if self._inner is not None else ()
+        self._openers = Markers((*openers, *self._stops.markers))
+        self._kind: Kind | Literal["header"] = "header"
+        self._stranded_at = -1  # where a header without an end begins
         self._tool: str | None = None
         self._name_span = (start, start)
         self._literal: LiteralReader | None = None
+        self._block: BlockReader | None = None
 
     @property
     def text_from(self) -> int:
         """Where the text begins that is prose if the message cannot be read."""
-        return self.start
+        return self.start if self._block is None else self._block.text_from
 
     @property
-    def streaming(self) -> LiteralReader | None:
+    def streaming(self) -> LiteralReader | RawReader | None:
         """The reader of a string that is passed on as it comes."""
+        if self._block is not None:
+            return self._block.streaming
         literal = self._literal
         return literal if literal is not None and literal.streams else None
 
@@ -53,24 +63,27 @@ class MessageReader:
         """Read on: MORE, DONE or FAIL."""
         if self._kind == "header":
             status = self._header(src)
-            if status != DONE or self._kind == "end":
+            if status != DONE or self._stranded_at >= 0:
                 return status
         if self._kind == "call":
-            return self._call(src)
+            return self._call(src) if self._inner is None else self._inner_call(src)
         return self._prose(src)
 
     def _header(self, src: Source) -> int:
         buf, pos = src.buf, src.pos
-        opener = max((len(s) for s in self._fmt.starts if buf.startswith(s, pos)), default=0)
+        bodies = self._fmt.bodies
+        opener = max((len(s) for s in self._fmt.starts if s not in bodies and buf.startswith(s, pos)), default=0)
         found = self._inside.find(buf, pos + opener)
         if found is None:
             return FAIL if src.final or len(buf) - pos > _HEADER else MORE
         header = buf[pos : found.start()]
         at = src.base + pos
-        if found.group() != self._fmt.body:
-            return self._stranded(src, header, at)
-        self._read_header(header, at)
-        src.pos = found.end()
+        if found.group() not in bodies:
+            return self._stranded(src, header, at) if opener or src.at else FAIL
+        if not self._read_header(header, bodies[found.group()], at):
+            return FAIL
+        opens = self._inner is not None and found.group() in self._inner.section_openers
+        src.pos = found.start() if opens and self._kind == "call" else found.end()
         return DONE
 
     def _stranded(self, src: Source, header: str, at: int) -> int:
@@ -78,7 +91,8 @@ class MessageReader:
         marker = max((header.rfind(s) + len(s) for s in self._fmt.starts if s in header), default=0)
         word = _WORD.match(header, marker)
         keep = word.end() if word and word[1] in (*self._fmt.channels, "assistant") else marker
-        message = f"Expected {self._fmt.body!r} after the header, got {header[keep : keep + 20]!r}"
+        expected = next(iter(self._fmt.bodies))
+        message = f"Expected {expected!r} after the header, got {header[keep : keep + 20]!r}"
         self.writer.problem(Code.UNREADABLE, message, at, at + len(header))
         if header[keep:].strip():
             self.writer.sink.append(Text(header[keep:], (at + keep, at + len(header))))
@@ -87,28 +101,48 @@ class MessageReader:
             if src.buf.startswith(end, src.pos):
                 src.pos += len(end)
                 break
-        self._kind = "end"
+        self._stranded_at = at
         return DONE
 
-    def _read_header(self, header: str, at: int) -> None:
+    def _read_header(self, header: str, kind: Kind, at: int) -> bool:
+        """Decide what the body is; False if what stands there is no header."""
         fmt = self._fmt
-        named = "|".join(map(re.escape, fmt.channels))
+        self._kind = kind or fmt.channels.get("", "text")
+        if kind:
+            return True
+        named = "|".join(re.escape(c) for c in fmt.channels if c)
         starts = "|".join(map(re.escape, fmt.starts))
         channels = re.findall(rf"(?:{starts})\s*({named})\b", header)
         lead, _, _ = fmt.recipient.partition("{name}")
         bare, dot, _ = lead.partition("functions.")
         recipients = list(re.finditer(rf"{re.escape(bare)}({re.escape(dot)})?([^\s<>]+)", header))
-        tools = [r for r in recipients if r[1] or r[2] in self._ctx.tools or "." in r[2]]
+        if not bare:  # the header is the recipient, and nothing else
+            recipients = list(re.finditer(rf"(?:\A|(?<={starts}))(())?([^\s<>]+)\Z", header))
+            return self._read_recipient(recipients[0][3] if recipients else "", at)
+        tools = [r for r in recipients if r[1] or r[2] in self._ctx.tools or "." in r[2]] if dot else recipients
         if len(recipients) > 1 or len(channels) > 1:
             message = "The header names its channel or its recipient twice: the last counts"
             self.writer.problem(Code.DRIFTED, message, at, at + len(header), True)
-        if tools:
+        if tools and tools[-1][2] not in fmt.channels:
             self._kind = "call"
             last = tools[-1]
             self._tool = last[2]
             self._name_span = (at + last.start(2), at + last.end(2))
-        else:
-            self._kind = fmt.channels.get(channels[-1] if channels else "", "text")
+        elif tools:
+            self._kind = fmt.channels[tools[-1][2]]
+        elif channels:
+            self._kind = fmt.channels[channels[-1]]
+        return True
+
+    def _read_recipient(self, word: str, at: int) -> bool:
+        """The header of a wire where a bare word opens a message: only a channel or an offered tool."""
+        if word in self._fmt.channels:
+            self._kind = self._fmt.channels[word]
+            return True
+        self._kind = "call"
+        self._tool = word
+        self._name_span = (at, at + len(word))
+        return bool(word) and (word in self._ctx.tools or not self._ctx.tools)
 
     # -- bodies ------------------------------------------------------------------------------------------
 
@@ -117,14 +151,51 @@ class MessageReader:
         found = self._stops.find(buf, pos)
         end = found.start() if found else (len(buf) if src.final else self._stops.held(buf, pos))
         if end > pos:
-            make = Reasoning if self._kind == "reasoning" else Text
-            self.writer.sink.append(make(buf[pos:end], (src.base + pos, src.base + end)))
+            self._say(buf[pos:end], src.base + pos)
             src.pos = end
         if found is None:
             return MORE
         if found.group() in self._fmt.ends:
             src.pos = found.end()
         return DONE
+
+    def _say(self, text: str, at: int) -> None:
+        if self._kind == "dropped":
+            return
+        make = Reasoning if self._kind == "reasoning" else Text
+        self.writer.sink.append(make(text, (at, at + len(text))))
+
+    def _inner_call(self, src: Source) -> int:
+        """A body that holds a block of calls: what stands around the block is text."""
+        block = self._block
+        assert self._inner is not None
+        if block is None:
+            buf, pos = src.buf, src.pos
+            found = self._openers.find(buf, pos)
+            end = found.start() if found else (len(buf) if src.final else self._openers.held(buf, pos))
+            if end > pos:
+                self._say(buf[pos:end], src.base + pos)
+                src.pos = end
+            if found is None:
+                return MORE
+            if found.group() not in self._inner.section_openers:
+                if found.group() in self._fmt.ends:
+                    src.pos = found.end()
+                return DONE
+            head = (self._tool, self._name_span) if self._tool is not None else None
+            block = self._block = BlockReader(self._inner, self._ctx, src.at, found.group(), self.writer.sink, head)
+            self.writer = block.writer
+        status = block.read(src)
+        return self._behind_block(src, block) if status == DONE else status
+
+    def _behind_block(self, src: Source, block: BlockReader) -> int:
+        """The block may end with the message, or before it."""
+        assert self._inner is not None
+        closers = {c[-1] for c in self._inner.closes if c}
+        if closers & set(self._fmt.ends):
+            return DONE
+        self._kind = "text"
+        return self._prose(src)
 
     def _call(self, src: Source) -> int:
         writer = self.writer
@@ -195,7 +266,9 @@ class MessageReader:
         if self._kind == "header":
             src.pos = len(src.buf)
             return FAIL
-        if self._kind != "call":
+        if self._block is not None and self._kind == "call":
+            return self._block.finish(src)
+        if self._kind != "call" or self._inner is not None:
             return DONE
         literal = self._literal
         writer = self.writer

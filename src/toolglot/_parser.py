@@ -240,8 +240,8 @@ def _choose(format: str | AnyFormat | Sequence[str | AnyFormat]) -> tuple[AnyFor
     """The formats that are read, in order of preference."""
     if not isinstance(format, str | Format | Messages | Sequence):
         raise ToolglotError(f"option format: expected a name, a Format or several, got {type(format).__name__}")
-    if format == "auto":
-        return formats()
+    if format == "auto":  # a bare word as header would make a header of any text
+        return tuple(f for f in formats() if f.tier == "tagged" or not isinstance(f, Messages))
     if isinstance(format, str):
         return (get_format(format),)
     if isinstance(format, Format | Messages):

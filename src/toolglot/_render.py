@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 
 from ._errors import ToolglotError
 from ._events import Call
-from ._format import AnyFormat, Compiled, Format, Messages, is_control
+from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
 from ._parser import Parser, parse
 from ._registry import get_format
 from ._result import Result
+from ._values._delimited import delimited_text
+from ._values._elements import elements_text
 from ._values._raw import encode_entities
 
 Callish: TypeAlias = Call | Mapping[str, Any]
@@ -48,7 +50,7 @@ def render(calls: Result | Callish | Iterable[Callish], *, format: str | AnyForm
     text = _render_calls(fmt, items)
     if reasoning and fmt.thinking:
         block = fmt.thinking[0]
-        content = f"{block.open}{reasoning}{block.close}{content}"
+        content = f"{written(block.open)}{reasoning}{written(block.close)}{content}"
     if not text:
         return content
     _check_readable(fmt, items, text)
@@ -86,7 +88,7 @@ def _fill(template: str, fields: Mapping[str, str]) -> str:
     """A template with its fields replaced; `str.format` would read the codecs as format specifications."""
     parts: list[str] = []
     for literal, name, _, _ in Formatter().parse(template):
-        parts.append(literal)
+        parts.append(written(literal))
         if name is not None:
             parts.append(fields[name])
     return "".join(parts)
@@ -99,9 +101,10 @@ def _render_calls(fmt: Format, items: list[Item]) -> str:
     section = fmt.section
     if section is None:
         return fmt.separator.join(texts)
+    opener, closer = written(section.open), written(section.close)
     if section.each:
-        return fmt.separator.join(f"{section.open}{t}{section.close}" for t in texts)
-    return f"{section.open}{fmt.separator.join(texts)}{section.close}"
+        return fmt.separator.join(f"{opener}{t}{closer}" for t in texts)
+    return f"{opener}{fmt.separator.join(texts)}{closer}"
 
 
 def _render_call(fmt: Format, item: Item, index: int) -> str:
@@ -112,24 +115,56 @@ def _render_call(fmt: Format, item: Item, index: int) -> str:
     elif fmt.id_rule.isdigit() and not ident:
         ident = f"{index:0{int(fmt.id_rule)}d}"  # an id of so many characters
     ident = ident or ""
-    fields = {"name": name, "id": ident, "args": text}
-    if "{call" in template:
+    body = Compiled.of(fmt).body
+    fields = {"name": name, "id": ident, "args": text, "index": str(index + 1)}
+    if body.field == "args" and body.codec != "json":
+        fields["args"] = _arguments(fmt, body.codec, item)
+    if body.field == "call" and body.codec == "python":
+        fields["call"] = python_text({fmt.keys[0]: name, fmt.keys[1]: arguments})
+    elif "{call" in template:
         whole = {fmt.keys[0]: json.dumps(name, ensure_ascii=False), fmt.keys[1]: text}
         if len(fmt.keys) > 2 and ident:
             whole[fmt.keys[2]] = json.dumps(ident, ensure_ascii=False)
         fields["call"] = "{" + ", ".join(f"{json.dumps(k)}: {v}" for k, v in whole.items()) + "}"
     if "{params" in template:
-        codec = Compiled.of(fmt).value_codec
-        fields["params"] = fmt.param_separator.join(
-            _fill(fmt.param, {"key": k, "value": _value(v, codec, f"{name}.{k}")}) for k, v in arguments.items()
-        )
+        fields["params"] = fmt.param_separator.join(_parameter(fmt, name, k, v) for k, v in arguments.items())
     return _fill(template, fields)
+
+
+def _arguments(fmt: Format, codec: str, item: Item) -> str:
+    """The arguments in a notation other than JSON."""
+    _, arguments, text, _ = item
+    if codec != "raw":
+        return delimited_text(arguments, codec)
+    value = arguments.get(fmt.keys[1])
+    return value if len(arguments) == 1 and isinstance(value, str) and not value.lstrip().startswith("{") else text
+
+
+def _parameter(fmt: Format, name: str, key: str, value: Any) -> str:
+    compiled = Compiled.of(fmt)
+    kind = _KINDS.get(type(value), "null")
+    if compiled.type_codec == "flag":
+        kind = "true" if kind == "string" else "false"
+    shown = encode_entities(key).replace('"', "&quot;") if compiled.key_codec == "xml" else key
+    codec = compiled.value_codec
+    if codec == "elements":
+        text = elements_text(value, written(compiled.param_open[0]).removesuffix("<"))
+    else:
+        text = _value(value, codec, f"{name}.{key}")
+    return _fill(fmt.param, {"key": shown, "type": kind, "value": text})
+
+
+_KINDS: Mapping[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array", tuple: "array",
+}  # fmt: skip
 
 
 def _value(value: Any, codec: str, where: str) -> str:
     if codec == "python":
         return python_text(value)
     text = _dump(value, where) if codec == "json" or not isinstance(value, str) else value
+    if codec == "cdata" and ("<" in text or "&" in text) and "]]>" not in text:
+        return f"<![CDATA[{text}]]>"
     return encode_entities(text) if codec == "xml" else text
 
 
@@ -197,7 +232,12 @@ def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: 
         texts.append(_fill(fmt.thought, {"text": reasoning}))
     if content:
         texts.append(_fill(fmt.prose, {"text": content}))
-    texts += [_fill(fmt.write, {"name": name, "args": text}) for name, _, text, _ in items]
+    for item in items:
+        call = ""
+        if fmt.call is not None:
+            headed = Compiled.of(fmt.call).steps[0].field == "name"  # the header has said it
+            call = _render_calls(fmt.call, [("", *item[1:]) if headed else item])
+        texts.append(_fill(fmt.write, {"name": item[0], "args": item[2], "call": call}))
     text = fmt.joint.join(texts)
     if items:
         tools = [name for name, _, _, _ in items]

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from ._calls import Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
-from ._format import SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
+from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
 from ._hot import Hot, hot
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
@@ -61,7 +61,9 @@ class Grammar:
         ends: list[str] = []
         for fmt in formats:
             if isinstance(fmt, Messages):
-                self.leads.append((fmt.recipient.partition("{name}")[0], fmt))
+                lead = fmt.recipient.partition("{name}")[0]
+                if lead or (fmt.recipient and len(formats) == 1):
+                    self.leads.append((lead, fmt))
                 for start in fmt.starts:
                     self._role(start).opens.append((fmt, start))
                 ends += fmt.ends
@@ -95,7 +97,10 @@ class Grammar:
 
     def role(self, text: str) -> Roles:
         """What a marker of the text may mean."""
-        return self.roles.get(text) or self.roles[unsuffixed(text)]
+        found = self.roles.get(text) or self.roles.get(unsuffixed(text))
+        if found is None:  # blanks stand in it
+            found = next(r for m, r in self.roles.items() if GAP in m and _packed(m) == _packed(text))
+        return found
 
     def _suffixed(self) -> None:
         """What a marker means with an ending of the checkpoint's own, it means without one too."""
@@ -112,10 +117,13 @@ class Grammar:
         spellings = [o for o in compiled.section_openers if len(o) > 1 and not (o[0].isalpha() or o[0] in "*`")]
         if fmt.tier == "tagged":
             spellings = list(compiled.section_openers)
-            if compiled.item_opener:
-                spellings.append(compiled.item_opener)
+            if compiled.call_opener:
+                spellings.append(compiled.call_opener)
         for spelling in dict.fromkeys(spellings):
-            self._role(search_text(spelling)).opens.append((fmt, spelling))
+            opens = self._role(search_text(spelling)).opens
+            alike = (Compiled.of(f).reads_like(s) for f, s in opens if isinstance(f, Format) and s == spelling)
+            if compiled.reads_like(spelling) not in alike:  # the first of those that read alike reads for all
+                opens.append((fmt, spelling))
         for block in fmt.thinking:
             if block not in self.thoughts:
                 self.thoughts.append(block)
@@ -126,6 +134,11 @@ class Grammar:
                     self._role(closer).ends_thought = True
         if fmt.tier != "tagged":
             self.loose.add(compiled)
+
+
+def _packed(marker: str) -> str:
+    """A marker without blanks, which may be there or not."""
+    return re.sub(rf"[\s{GAP}]", "", marker)
 
 
 class Quoting:
@@ -413,15 +426,16 @@ class Scanner:
         """The prompt may have opened a message's header: MORE, DONE (the reply goes on in it) or FAIL."""
         src = self.src
         text = src.buf[src.pos :].lstrip()
-        for lead, fmt in self.grammar.leads:
-            if text.startswith(lead):
-                self.fresh = False
-                self.mark_end = 0
-                self.reader = MessageReader(fmt, self.ctx, 0, self.sink)
-                return DONE
-            if lead.startswith(text) and not src.final and len(src.buf) < LOOKAHEAD:
-                return MORE
-        return FAIL
+        leads = self.grammar.leads
+        if not src.final and len(src.buf) < LOOKAHEAD and any(d != text and d.startswith(text) for d, _ in leads):
+            return MORE
+        roles = Roles()
+        roles.opens = [(fmt, "") for lead, fmt in leads if text.startswith(lead)]
+        if not roles.opens:
+            return FAIL
+        self.fresh = False
+        self._open(roles, "")
+        return DONE
 
     def _looks_loose(self) -> bool:
         """Whether a call without markers counts here."""
@@ -462,16 +476,22 @@ class Scanner:
     def _answer(self, found: re.Match[str], blocks: list[Block]) -> int:
         """A marker around the answer is markup, its closer once its opener was read; else it is text."""
         marker = found.group()
-        closers = [c for b in blocks for o, c in b.pairs if o == marker]
+        closers = [c for b in blocks for o, c in b.pairs if _packed(o) == _packed(marker)]
         if closers and not self.answer:
             self.answer = closers[0]
             self.src.pos = found.end()
-        elif self.answer in (marker, unsuffixed(marker)):
+        elif self.answer in (marker, unsuffixed(marker)) and not self._escaped(marker):
             self.answer = ""
             self.src.pos = found.end()
         else:
             self._say_text(found.end())
         return DONE
+
+    def _escaped(self, marker: str) -> bool:
+        """Whether a closer that begins with a quote is part of the string that it would end."""
+        at = self.src.at
+        before = self.ctx.history.slice(max(at - 64, 0), at) if marker[0] == '"' else ""
+        return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
     def _soft_end(self, found: re.Match[str]) -> int:
         """An end-of-turn token that looks like markup counts at the very end only."""
@@ -891,6 +911,7 @@ class Scanner:
         if self._lives(loose):
             self._say_loose(loose)
         problems = [e for e in loose.sink if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
+        problems += loose.unknown
         if self.loose_live >= 0:
             message = "The text is no call after all: other text stands on its line"
             self.sink.append(CallAbort(self.loose_live, Code.UNREADABLE, message, (loose.start, src.at)))

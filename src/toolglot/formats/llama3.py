@@ -15,7 +15,7 @@ LLAMA3_JSON = Format(
     ends=LLAMA_ENDS,
     tier="json",
     about={
-        "aliases": "llama4_json llama3 llama llama-3.1",
+        "aliases": "llama_3.x llama4_json llama3 llama llama-3.1",
         "models": "Llama 3.1, 3.2, 3.3, Llama 4 JSON",
         "source": "the chat template of Llama 3.1",
     },

@@ -24,7 +24,7 @@ MISTRAL_V11 = Format(
     reasoning=(Block("[THINK]", "[/THINK]"), Block("<think>", "</think>")),
     ends=("</s>",),
     about={
-        "aliases": "mistral-v11 mistral-args ministral ministral_3 magistral",
+        "aliases": "mistral_(v11+) mistral-v11 mistral-args ministral ministral_3 magistral",
         "models": "Mistral Small 3.x, Devstral, Ministral 3, Magistral",
         "source": "the chat template of Devstral Small 2507",
     },

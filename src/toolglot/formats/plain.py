@@ -1,6 +1,6 @@
 """Calls without markers: JSON in any of the usual shapes, a list of Python calls, and bare call syntax."""
 
-from .._format import NBSP, Block, Format
+from .._format import GAP, NBSP, Block, Format
 from ._thinking import CHATML_ENDS, LLAMA_ENDS, THINK
 
 JSON = Format(
@@ -18,6 +18,22 @@ FENCED_JSON = Format(
     ends=(*CHATML_ENDS, *LLAMA_ENDS, "</s>", "<eos>", "<end_of_turn>"),
     tier="json",
     about={"models": "any: the fence is the wrapper", "source": "the habit of chat models"},
+)
+
+PROMPT_API = Format(
+    "prompt_api",
+    call="{call:json}",
+    ends=(
+        "</s>",
+        *CHATML_ENDS,
+        Block(f'{{{GAP}"type":{GAP}"message",{GAP}"text":{GAP}"', '"}'),
+    ),
+    tier="json",
+    about={
+        "models": "any: a typed reply object (tool_call or message)",
+        "source": "the prompt of browser tool calling",
+        "notes": "The text of a message is given as it is written, escapes and all.",
+    },
 )
 
 XLAM = Format(
@@ -111,6 +127,7 @@ GRANITE_PYTHONIC = Format(
 FORMATS = (
     JSON,
     FENCED_JSON,
+    PROMPT_API,
     XLAM,
     REACT,
     COMMAND_R,
