@@ -19,6 +19,8 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _BLANK_CLASS = re.compile(r"\[(?:\\[snrt]|[ \n\r\t])+\]")
 SUFFIX_PATTERN = r"(?::\w+)?"
 """A checkpoint's own ending of a marker."""
+IN_TAG = re.compile(r"<[A-Za-z][\w:.-]*\Z")
+"""The text ends in a tag's name, behind which a blank parts it from an attribute."""
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
@@ -65,6 +67,8 @@ def _merged(pieces: Spelling) -> Spelling:
     for piece in pieces:
         if piece.text.isspace() and out and out[-1].text.endswith(piece.text):
             continue
+        if piece.text == "\n" and out and IN_TAG.search(out[-1].text):
+            piece = Piece(" ")
         if piece.text and out and out[-1].text:
             out[-1] = Piece(out[-1].text + piece.text)
         elif piece.text or piece.group:

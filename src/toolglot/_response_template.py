@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 from . import _format
 from ._errors import ToolglotError
 from ._format import AnyFormat, Block, Compiled, Format, Messages, Part, parse_template, tokens
-from ._pattern import SUFFIX_PATTERN, PatternError, Piece, Spelling, closing, spellings, text_of
+from ._pattern import IN_TAG, SUFFIX_PATTERN, PatternError, Piece, Spelling, closing, spellings, text_of
 
 CALLS, CONTENT, THOUGHT = "tool_calls", "content", "reasoning_content"
 THOUGHTS = (THOUGHT, "thinking", "reasoning", "reasoning_text", "thought", "thoughts")
@@ -717,7 +717,10 @@ def _closed(markers: tuple[str, ...]) -> dict[str, Any]:
 
 def _regex(literal: str) -> str:
     """A marker, with blanks where it may have them."""
-    text = r"\s*".join(re.escape(part) for part in re.split(r"[ \t\r\n]+", literal.strip(" \t\r\n")))
+    text = ""
+    for part in re.split(r"[ \t\r\n]+", literal.strip(" \t\r\n")):
+        gap = r"\s+" if IN_TAG.search(text) else r"\s*"
+        text += (gap if text else "") + re.escape(part)
     for char, pattern in _UNWRITTEN.items():
         text = text.replace(re.escape(char), pattern)
     return text
@@ -922,25 +925,32 @@ _PYTHON_PARTS = parse_template(_PYTHON["call"], "python", "call", _format.CALL_F
 
 def _from_messages(format: Messages) -> dict[str, Any]:
     """Channels as fields; the markers of a message that makes a call may stand in either order."""
-    if getattr(format, "call", None) is not None:
+    if format.call is not None:
         _refuse_format(format, "call", "expected JSON as the body of a call, got a format")
+    body = format.body
+    if not isinstance(body, str) or not body.strip():
+        _refuse_format(format, "body", f"expected one marker, got {body!r}")
+    lead = format.recipient.partition("{name}")[0]
+    if not lead.strip():
+        _refuse_format(format, "recipient", f"expected a marker before the name, got {format.recipient!r}")
     channel = next((s for s in reversed(format.starts) if s in format.write), format.starts[-1])
     opens: dict[str, list[str]] = {"text": [], "reasoning": []}
     for name, kind in format.channels.items():
-        opens[kind].append(f"{channel}{name}{format.body}")
+        if kind not in opens or not name:
+            _refuse_format(format, "channels", f"expected names of text and reasoning, got {name!r}: {kind!r}")
+        opens[kind].append(f"{channel}{name}{body}")
     fields: dict[str, Any] = {}
     if opens["reasoning"]:
         fields[THOUGHT] = {"open": opens["reasoning"], "close": list(format.ends), **_TEXT}
     if opens["text"]:
         fields[CONTENT] = {"open": opens["text"], "close": list(format.ends), **_TEXT}
-    lead = format.recipient.partition("{name}")[0]
     head, found, rest = format.write.partition(lead + "{name}")
-    header, body, _ = rest.partition(format.body)
-    if not found or not body:
-        _refuse_format(format, "write", f"expected the recipient {format.recipient!r} and {format.body!r} in it")
+    header, ends, _ = rest.partition(body)
+    if not found or not ends:
+        _refuse_format(format, "write", f"expected the recipient {format.recipient!r} and {body!r} in it")
     before = "".join(rf"(?:{_regex(t)})?\s*" for t in _header(head))
     after = "".join(rf"\s*(?:{_regex(t)})?" for t in _header(head) + _header(header))
-    opening = rf"{before}{re.escape(lead)}(?P<name>[^\s<>]+?){after}\s*{_regex(format.body)}"
+    opening = rf"{before}{re.escape(lead)}(?P<name>[^\s<>]+?){after}\s*{_regex(body)}"
     fields[CALLS] = {
         "open_pattern": opening,
         "close": list(format.ends),

@@ -16,14 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.shared import named, same
-from toolglot import Format, Messages, ToolglotError, parse
-from toolglot._response_template import THOUGHTS
+from toolglot import Format, Messages, ToolglotError, formats, get_format, parse, render
+from toolglot._format import written
+from toolglot._response_template import THOUGHTS, to_response_template
 
 from . import response_templates
 
 Json = dict[str, Any]
 HF = response_templates.parser()
 SHIPPED = response_templates.shipped()
+EXAMPLES = 50  # of each; the other parser takes a few milliseconds a reply
 UNTYPED = response_templates.shipped(typed=False)
 
 pytestmark = pytest.mark.skipif(
@@ -228,7 +230,7 @@ def test_template_that_no_format_can_say_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITERS)
 @given(PROSE, PROSE, CALLS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=EXAMPLES)
 def test_shipped_template_reads_as_transformers_does(name: str, thought: str, content: str, calls: list[Call]) -> None:
     agree(name, SHIPPED[name], TOOLS, thought, content, calls)
 
@@ -239,7 +241,7 @@ TEXT_ALONE = {"transformers qwen3_5"}
 
 @pytest.mark.parametrize("name", WRITERS.keys() - TEXT_ALONE)
 @given(PROSE, PROSE, CALLS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=EXAMPLES)
 def test_it_does_so_without_tools(name: str, thought: str, content: str, calls: list[Call]) -> None:
     agree(name, UNTYPED[name], [], thought, content, calls)
 
@@ -251,3 +253,50 @@ def agree(name: str, template: Json, tools: list[Json], thought: str, content: s
     assert len(expected["calls"]) == len(calls[:1] if name == "trl llama3_template" else calls)
     got = ours(format, prompt, reply, tools)
     assert same(got, expected), (reply, got, expected)
+
+
+# -- and the other way ---------------------------------------------------------------------------------
+
+
+def exported() -> dict[str, Json]:
+    """The templates of the registered formats that one can say."""
+    found: dict[str, Json] = {}
+    for format in formats():
+        try:
+            found[format.id] = to_response_template(format)
+        except ToolglotError:
+            continue
+    return found
+
+
+EXPORTED = exported()
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+@given(PROSE, PROSE, CALLS)
+@settings(deadline=None, max_examples=EXAMPLES)
+def test_transformers_reads_an_exported_template_as_we_read_its_format(
+    name: str, thought: str, content: str, calls: list[Call]
+) -> None:
+    format = get_format(name)
+    said = [{"name": n, "arguments": a} for n, a in calls]
+    try:
+        reply = render(said, format=format, content=content)
+    except ToolglotError:
+        return  # the wire cannot carry a value
+    if thought and isinstance(format, Format) and format.thinking:
+        reply = written(f"{format.thinking[0].open}{thought}{format.thinking[0].close}") + reply
+    expected = ours(format, "", reply, TOOLS)
+    assert same(theirs(EXPORTED[name], "", reply, TOOLS), expected), reply
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_exported_template_sees_the_thinking_that_the_prompt_opens(name: str) -> None:
+    format = get_format(name)
+    if isinstance(format, Messages) or not format.thinking:
+        return
+    opener, closer = written(format.thinking[0].open), written(format.thinking[0].close)
+    reply = f"Hm, hm.{closer}Yes."
+    for prompt in (f"<user>Why?{opener}no{closer}<bot>{opener}", f"<bot>{opener}\n"):
+        read = theirs(EXPORTED[name], prompt, reply, [])
+        assert read == {"calls": [], "content": "Yes.", "reasoning": "Hm, hm."}

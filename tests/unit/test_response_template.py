@@ -51,9 +51,7 @@ def test_keys_of_the_object_come_from_the_transform() -> None:
 
 
 def test_list_of_objects() -> None:
-    given = template(
-        {"open": "<do>", "close": "</do>", "content": "json", "transform": EACH, "transform_each": True}
-    )
+    given = template({"open": "<do>", "close": "</do>", "content": "json", "transform": EACH, "transform_each": True})
     text = '<do>[{"name": "dig", "arguments": {}}, {"name": "rest", "arguments": {"h": 2}}]</do>'
     assert calls_of(text, given) == [("dig", {}), ("rest", {"h": 2})]
 
