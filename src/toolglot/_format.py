@@ -190,7 +190,7 @@ class Format:
         >>> fields["tool_calls"]["close_pattern"]
         '\\\\s*</call>'
         """
-        from ._response_template import to_response_template
+        from ._response_export import to_response_template
 
         return to_response_template(self)
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tests.shared import named, same
 from toolglot import Format, Messages, ToolglotError, formats, get_format, parse, render
 from toolglot._format import written
-from toolglot._response_template import THOUGHTS, to_response_template
+from toolglot._response_export import to_response_template
+from toolglot._response_template import THOUGHTS
 
 from . import response_templates
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.shared import named, same
 from toolglot import Block, Format, Messages, ToolglotError, formats, get_format, parse, render
-from toolglot._response_template import from_response_template, to_response_template
+from toolglot._response_export import to_response_template
+from toolglot._response_template import from_response_template
 
 Json = dict[str, Any]
 FUNCTION = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
