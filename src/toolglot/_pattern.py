@@ -49,10 +49,9 @@ def spellings(pattern: str, *, ahead: bool = False) -> tuple[Spelling, ...]:
     """
     try:
         re.compile(pattern)
-    except re.error as error:
-        raise PatternError(f"expected a regular expression, got {pattern!r} ({error})") from None
-    reader = _Reader(pattern, ahead)
-    found = reader.choices()
+        found = _Reader(pattern, ahead).choices()
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"expected a regular expression, got {pattern!r:.80} ({error})") from None
     return tuple(dict.fromkeys(_merged(s) for s in found))
 
 

@@ -129,8 +129,8 @@ def _checked(template: Any) -> dict[str, Field]:
 def _compiles(pattern: str, path: str) -> None:
     try:
         re.compile(pattern)
-    except re.error as error:
-        _refuse(path, f"expected a regular expression, got {pattern!r} ({error})")
+    except (re.error, OverflowError, RecursionError) as error:
+        _refuse(path, f"expected a regular expression, got {pattern!r:.80} ({error})")
 
 
 def _literals(value: Any, path: str) -> tuple[str, ...]:
@@ -194,6 +194,8 @@ def _markers(path: str, raw: Mapping[str, Any], key: str) -> tuple[Spelling, ...
 
 def from_response_template(template: Mapping[str, Any], *, id: str = "response_template") -> AnyFormat:
     """The format that reads what a `response_template` reads; see `Format.from_response_template`."""
+    if not isinstance(id, str):
+        raise ToolglotError(f"option id: expected text, got {type(id).__name__}")
     fields = _checked(template)
     if CALLS not in fields:
         _refuse(f"fields.{CALLS}", "expected the field of the calls, got none")
@@ -215,7 +217,7 @@ def from_response_template(template: Mapping[str, Any], *, id: str = "response_t
             id, **_call(fields[CALLS], ends), reasoning=thoughts, ends=(*ends, *_answers(fields)), about=about
         )
     except ToolglotError as error:
-        if str(error).startswith("response_template"):
+        if str(error).startswith(("response_template", f"format {id!r}, id:")):
             raise
         _refuse(f"fields.{CALLS}", f"expected what a format can say: {error}")
 

@@ -19,7 +19,7 @@ from .chat_templates import package_folder
 
 TRANSFORMERS = package_folder("transformers", "utils", "chat_parsing")
 TRL = package_folder("trl")
-ABSENT = "the wheel of {} is not installed: pip install --no-deps --group {}"
+ABSENT = "the wheels of transformers, regex and trl are not installed: pip install --no-deps --group test-hf"
 
 
 def parser() -> Any:

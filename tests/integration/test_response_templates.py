@@ -29,10 +29,7 @@ SHIPPED = response_templates.shipped()
 EXAMPLES = 50  # of each; the other parser takes a few milliseconds a reply
 UNTYPED = response_templates.shipped(typed=False)
 
-pytestmark = pytest.mark.skipif(
-    HF is None or not SHIPPED,
-    reason="the wheels of transformers, regex and trl are not installed: see the group test-hf",
-)
+pytestmark = pytest.mark.skipif(HF is None or response_templates.TRL is None, reason=response_templates.ABSENT)
 
 TOOLS: list[Json] = [
     {

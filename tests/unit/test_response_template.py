@@ -195,6 +195,14 @@ BAD: dict[str, tuple[Any, str]] = {
     "content that is no text": (template(content={"content": "int"}), "fields.content.content: expected text"),
     "join of text": (template(content={"repeats": True, "join": "|"}), "fields.content.join: expected blank text"),
     "broken pattern": (changed(open_pattern="("), "fields.tool_calls.open_pattern: expected a regular expression"),
+    "endless pattern": (
+        changed(close=None, close_pattern="x{99999999999999}"),
+        "fields.tool_calls.close_pattern: expected a reg",
+    ),
+    "nested pattern": (
+        changed(close=None, close_pattern="(" * 5000 + ")" * 5000),
+        "fields.tool_calls.close_pattern: expected a reg",
+    ),
     "wild pattern": (
         changed(open_pattern=r"<do>.*(?P<name>\w+):"),
         r"fields.tool_calls.open_pattern: expected literal text, blank space and named groups, got '.*' (column 5)",
@@ -254,6 +262,12 @@ def test_what_no_format_can_say_is_refused_by_its_field(case: str) -> None:
         Format.from_response_template(given)
     assert message in str(refused.value)
     assert str(refused.value).startswith("response_template")
+
+
+@pytest.mark.parametrize("name", ["two words", "", 3])
+def test_bad_id_is_refused(name: Any) -> None:
+    with pytest.raises(ToolglotError, match="id: expected"):
+        Format.from_response_template(template(), id=name)
 
 
 # One at a time, each value of a good template is replaced by each of these: no other error may come out.
