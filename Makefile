@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint laws corpus replies clean
+.PHONY: run test lint laws corpus replies docs clean
 
 run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
@@ -25,6 +25,10 @@ corpus: .venv/.test
 
 replies: .venv/.test
 	$(BIN)/python -m tests.reply_runner
+
+# The page of formats, from their declarations.
+docs: .venv/.package
+	$(BIN)/toolglot formats --markdown > docs/formats.md
 
 clean:
 	rm -rf .venv

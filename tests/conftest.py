@@ -1,16 +1,24 @@
-"""Hypothesis profiles: `ci`, the default, repeats itself; `long` searches anew (`make laws`).
+"""Hypothesis profiles: `ci`, the default, repeats itself; `quick` is a first look; `long` searches anew (`make laws`).
 
 Choose one with `--hypothesis-profile` or the variable HYPOTHESIS_PROFILE.
 """
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "ci",
     max_examples=200,
     deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "quick",
+    max_examples=25,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # shrinking takes longer than the rest
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -13,6 +13,7 @@ from ._events import (
     Text,
 )
 from ._format import Block, Format, Messages
+from ._format_file import load_formats
 from ._parser import Parser, ProseFilter, parse, parse_one
 from ._registry import formats, get_format, register
 from ._render import render
@@ -40,6 +41,7 @@ __all__ = [
     "ToolglotError",
     "formats",
     "get_format",
+    "load_formats",
     "parse",
     "parse_one",
     "register",

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from toolglot import (
     ArgumentsDelta,
+    Block,
     CallBegin,
     CallEnd,
     Event,
@@ -199,17 +200,27 @@ COMMON = ("<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|im_end|>", "</think>
 
 def markers(format: AnyFormat) -> list[str]:
     """The marker texts of a declaration, and the common ones, each once."""
-    found = dict.fromkeys(COMMON)
+    texts = (text.strip() for text in (*COMMON, *_marker_texts(format)))
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _marker_texts(format: AnyFormat) -> Iterator[str]:
     for member in ("call", "param", "write"):
-        templates = getattr(format, member, None) or ""
-        for template in (templates,) if isinstance(templates, str) else templates:
-            found.update(dict.fromkeys(text for text, *_ in string.Formatter().parse(template)))
-    section = getattr(format, "section", None)
-    texts = [getattr(section, "open", ""), getattr(section, "close", ""), getattr(format, "body", "")]
+        value = getattr(format, member, None)
+        if isinstance(value, (Format, Messages)):
+            yield from _marker_texts(value)
+            continue
+        for template in (value,) if isinstance(value, str) else value or ():
+            yield from (text for text, *_ in string.Formatter().parse(template))
+    section, body = getattr(format, "section", None), getattr(format, "body", None)
+    others = [section, *((body,) if isinstance(body, str) else body or ())]
     for several in ("starts", "ends"):
-        texts += getattr(format, several, None) or ()
-    found.update(dict.fromkeys(text for text in texts if isinstance(text, str)))
-    return [marker for marker in dict.fromkeys(text.strip() for text in found) if marker]
+        others += getattr(format, several, ())
+    for marker in others:
+        if isinstance(marker, Block):
+            yield from (marker.open, marker.close)
+        elif marker:
+            yield marker
 
 
 def _tools(probe: Probe) -> list[dict[str, Any]]:
@@ -418,10 +429,10 @@ def _show(screen: Screen, report: Report) -> None:
         broken = sum(failure.law == law for failure in report.failures)
         state = screen.paint(f"{broken} failed", ERROR) if broken else "ok"
         screen.line(f"  {law:<11} {report.kept[law]:>3} ok  {state if broken else '':<9}  {screen.paint(claim, NOTE)}")
-    for name, why in report.skipped[:SHOWN_SKIPPED]:
+    for name, why in report.skipped[: SHOWN_SKIPPED if report.probes else 0]:
         label = screen.paint("skipped", WARNING)
         screen.line(f"  {label} {visible(name)}: {visible(cut(why, 200))}".replace("\n", "⏎"))
-    if len(report.skipped) > SHOWN_SKIPPED:
+    if report.probes and len(report.skipped) > SHOWN_SKIPPED:
         screen.line(f"  … {len(report.skipped) - SHOWN_SKIPPED} skipped more")
     if not report.probes:
         screen.line(f"  {screen.paint('nothing could be written', ERROR)}, so nothing was read")

@@ -1,4 +1,4 @@
-"""`toolglot formats`: what every registered declaration says, with an example written from it.
+"""`toolglot formats`: what every declaration says, with an example written from it.
 
 The rule: nothing about a format is known here; what its declaration does not say is not shown.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolglot import Block, Format, Messages, ToolglotError, formats, render
+from toolglot import Block, Format, Messages, ToolglotError, render
 
+from ._cli_markdown import page
 from ._cli_show import HEAD, NOTE, Screen, write_json
+from ._cli_toml import declarations
 
 EXAMPLE = [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]
 
@@ -22,9 +25,12 @@ GRAMMAR = (
 )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the formats."""
-    rows = [_format_to_dict(format) for format in formats()]
+def run(arguments: argparse.Namespace, chosen: Sequence[Format | Messages]) -> int:
+    """List the formats: for people, as JSON, as TOML, or as a page of documentation."""
+    if arguments.toml or arguments.markdown:
+        sys.stdout.write(declarations(chosen) if arguments.toml else page(chosen))
+        return 0
+    rows = [_format_to_dict(format) for format in chosen]
     if arguments.json:
         write_json(rows)
         return 0
@@ -40,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         for at, line in enumerate(row["example"].split("\n")):
             screen.line(f"  {'' if at else 'example':<15}  {line}".rstrip())
         screen.line()
-    screen.line("auto (the default) reads them all: tagged formats first, then JSON, then call syntax.")
+    if not arguments.names and not arguments.format_file:
+        screen.line("auto (the default) reads them all: tagged formats first, then JSON, then call syntax.")
     return 0
 
 
@@ -59,22 +66,27 @@ def _format_to_dict(format: Format | Messages) -> dict[str, Any]:
 
 def _grammar(format: Format | Messages) -> dict[str, Any]:
     """The templates and markers of a declaration, as it gives them; a block as the pair of its markers."""
-    grammar: dict[str, Any] = {}
-    for name in GRAMMAR:
-        value = getattr(format, name, None)
-        if isinstance(value, Block):
-            value = [value.open, value.close]
-        elif isinstance(value, tuple):
-            value = [[item.open, item.close] if isinstance(item, Block) else item for item in value]
-        if value:
-            grammar[name] = value
-    return grammar
+    members = ((name, _plain(getattr(format, name, None))) for name in GRAMMAR)
+    return {name: value for name, value in members if value}
+
+
+def _plain(value: Any) -> Any:
+    """A part of a declaration as plain data."""
+    if isinstance(value, (Format, Messages)):
+        return _grammar(value)
+    if isinstance(value, Block):
+        return [value.open, value.close]
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _in_words(value: Any) -> str:
     """A part of a grammar on one line, line breaks as `\\n`."""
     if isinstance(value, str):
         return value.replace("\n", "\\n")
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_in_words(member)}" for key, member in value.items())
     between = "  " if all(isinstance(item, list) for item in value) else " … "
     return between.join(_in_words(item) for item in value if item)
 

@@ -1,28 +1,32 @@
-"""The registered formats: names and aliases."""
+"""The registered formats: names and aliases, the package's own ones first, then those of plug-ins.
+
+The rule: a name that is taken stays with its owner, and what is not asked for is not loaded.
+"""
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from threading import RLock
 
 from ._errors import ToolglotError
 from ._format import AnyFormat
+from ._names import bare, exact, readings
 from .formats import ORDER
 
 _FORMATS: dict[str, AnyFormat] = {}
-_ALIASES: dict[str, str] = {}
+_ALIASES: dict[str, str] = {}  # exact name -> id
 _pending = list(ORDER)
+_plugins = ["pending"]
 _lock = RLock()
-
-
-def _key(name: str) -> str:
-    return name.lower().replace("-", "_").replace(" ", "_")
+_bare: dict[str, str] = {}  # bare name -> exact name, made again when a name was added
 
 
 def register(format: AnyFormat, *, replace: bool = False) -> None:
     """Make a format known by its id and aliases, and to `format="auto"`.
 
-    A name that is taken raises `ToolglotError`, unless `replace` is true.
+    A name that is taken raises `ToolglotError`. With `replace`, the format may take the place of one with its own id,
+    and the aliases of others, but never another's id.
 
     >>> from toolglot import Format, register
     >>> register(Format("example", call="<ex>{name}|{args:json}</ex>"), replace=True)
@@ -30,49 +34,81 @@ def register(format: AnyFormat, *, replace: bool = False) -> None:
     '<ex>{name}|{args:json}</ex>'
     """
     _load()
-    names = [_key(n) for n in (format.id, *format.aliases)]
-    for name in names:
-        owner = _ALIASES.get(name)
-        if owner is not None and owner != format.id and not (replace and name != _key(owner)):
-            raise ToolglotError(f"format {format.id!r}: the name {name!r} belongs to format {owner!r}")
-    if format.id in _FORMATS and not replace:
-        raise ToolglotError(f"format {format.id!r} is registered already: expected replace=True or another id")
-    for name in [n for n, owner in _ALIASES.items() if owner == format.id]:
-        del _ALIASES[name]
-    _add(format)
+    _load_plugins()
+    _check_names(format, replace)
+    with _lock:
+        for name in [name for name, owner in _ALIASES.items() if owner == format.id]:
+            del _ALIASES[name]
+        for alias in format.aliases:  # with `replace`, an alias of another format may be taken
+            _ALIASES.pop(exact(alias), None)
+        _add(format)
 
 
 def get_format(name: str) -> AnyFormat:
-    """The format of that id or alias; case, '-' and '_' do not matter.
+    """The format of that id or alias, as people and engines spell it.
 
+    Case, blanks and punctuation do not matter, and what engines put behind a name may be there: `ToolParser`,
+    `Detector`, `_moe`, `-instruct` and such. An exact name comes first.
     Raises `ToolglotError` that names the nearest for an unknown one.
 
-    >>> get_format("qwen3-coder").id
-    'qwen3_xml'
+    >>> get_format("qwen3-coder").id, get_format("Hermes 2 Pro").id, get_format("KimiK2ToolParser").id
+    ('qwen3_xml', 'hermes', 'kimi_k2')
     """
     if not isinstance(name, str):
         raise ToolglotError(f"expected a format's name, got {type(name).__name__}")
     _load()
-    found = _ALIASES.get(_key(name))
+    found = _ALIASES.get(exact(name))
     if found is None:
-        import difflib
-
-        near = difflib.get_close_matches(_key(name), _ALIASES, n=3, cutoff=0.5)
-        hint = f": the nearest are {', '.join(near)}" if near else f": expected one of {', '.join(_FORMATS)}"
-        if name == "auto":
-            hint = ": 'auto' is not one format but all of them"
-        raise ToolglotError(f"expected a format's name, got {name!r}{hint}")
+        _load_plugins()
+        found = _ALIASES.get(exact(name)) or _find(name)
+    if found is None:
+        raise ToolglotError(f"expected a format's name, got {name!r}{_hint(name)}")
     return _FORMATS[found]
 
 
 def formats() -> tuple[AnyFormat, ...]:
-    """The registered formats, in order of preference.
+    """The registered formats, in order of preference; those of plug-ins come last.
 
     >>> "hermes" in [f.id for f in formats()]
     True
     """
     _load()
+    _load_plugins()
     return tuple(_FORMATS.values())
+
+
+def _find(name: str) -> str | None:
+    """The id that a name stands for when it is read loosely; None if there is none."""
+    if name.strip().lower() == "auto":
+        return None
+    known = _bare_names()
+    return next((_ALIASES[known[reading]] for reading in readings(name) if reading in known), None)
+
+
+def _bare_names() -> dict[str, str]:
+    global _bare
+    known = _bare
+    if not known:
+        known = {}  # whole before another thread can see it
+        for name in tuple(_ALIASES):  # of two names that differ in punctuation only, the first counts
+            known.setdefault(bare(name), name)
+        _bare = known
+    return known
+
+
+def _hint(name: str) -> str:
+    if name == "auto":
+        return ": 'auto' is not one format but all of them"
+    import difflib
+
+    known = _bare_names()
+    near = difflib.get_close_matches(bare(name), known, n=3, cutoff=0.5)
+    if near:
+        return f": the nearest are {', '.join(known[match] for match in near)}"
+    return f": expected one of {', '.join(_FORMATS)}"
+
+
+# -- loading -----------------------------------------------------------------------------------------
 
 
 def _load() -> None:
@@ -87,9 +123,49 @@ def _load() -> None:
         _pending.clear()
 
 
+def _load_plugins() -> None:
+    """Register the formats of plug-ins, once, and warn of what cannot be.
+
+    A plug-in may ask for formats while it loads: it then sees those that are there already.
+    """
+    if not _plugins:
+        return
+    with _lock:
+        if _plugins != ["pending"]:  # this thread is loading them just now, or another one has
+            return
+        _plugins[:] = ["loading"]
+        from ._plugins import plugin_formats
+
+        found, complaints = plugin_formats()
+        for title, format in found:
+            if _FORMATS.get(format.id) is format:  # it registered itself when it was imported
+                continue
+            try:
+                _check_names(format, replace=False)
+            except ToolglotError as error:
+                complaints.append(f"{title}: {error}")
+            else:
+                _add(format)
+        _plugins.clear()
+    for complaint in complaints:
+        warnings.warn(complaint, RuntimeWarning, stacklevel=3)
+
+
+def _check_names(format: AnyFormat, replace: bool) -> None:
+    """Refuse a format one of whose names is another's, or whose id is there already and not to be replaced."""
+    for name in map(exact, (format.id, *format.aliases)):
+        owner = _ALIASES.get(name)
+        if owner is not None and owner != format.id and not (replace and name != exact(owner)):
+            raise ToolglotError(f"format {format.id!r}: the name {name!r} belongs to format {owner!r}")
+    if format.id in _FORMATS and not replace:
+        raise ToolglotError(f"format {format.id!r} is registered already: expected replace=True or another id")
+
+
 def _add(format: AnyFormat) -> None:
+    global _bare
     _FORMATS[format.id] = format
+    _bare = {}
     for name in (format.id, *format.aliases):
-        owner = _ALIASES.setdefault(_key(name), format.id)
+        owner = _ALIASES.setdefault(exact(name), format.id)
         if owner != format.id:
             raise ToolglotError(f"format {format.id!r}: the name {name!r} belongs to format {owner!r}")

@@ -10,10 +10,11 @@ import argparse
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from toolglot import Format, Messages, Parser, ToolglotError, get_format
+from toolglot import Format, Messages, Parser, ToolglotError, formats, get_format, load_formats, register
 
 from . import _cli_check, _cli_formats, _cli_parse, _cli_stream
 from ._cli_read import UsageError, check_readable, clause, read_tools
@@ -48,6 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["parse", "/no/such/file"])
     2
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_, **__: warn(str(message))
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     _open_missing()
     try:
         arguments = _arguments().parse_args(argv)
@@ -150,8 +158,13 @@ def _add_stream(commands: Any) -> None:
 
 def _add_formats(commands: Any) -> None:
     command = commands.add_parser("formats", help="list the formats, each with an example", allow_abbrev=False)
-    command.add_argument("--json", action="store_true", help="write one JSON list")
-    command.set_defaults(run=_cli_formats.run)
+    command.add_argument("names", nargs="*", metavar="NAME", help="a format to list (default: all)")
+    output = command.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="write one JSON list")
+    output.add_argument("--toml", action="store_true", help="write the declarations, as --format-file reads them")
+    output.add_argument("--markdown", action="store_true", help="write a page of documentation")
+    _add_format_file(command, "a TOML or JSON file of formats to list instead")
+    command.set_defaults(run=_list)
 
 
 def _add_check(commands: Any) -> None:
@@ -161,7 +174,9 @@ def _add_check(commands: Any) -> None:
         description="Write probe calls in a format, read them whole, in pieces and cut, and show what fails.",
         allow_abbrev=False,
     )
-    command.add_argument("target", metavar="FILE.py|NAME", help="a Python file that declares formats, or a format")
+    command.add_argument(
+        "target", metavar="FILE|NAME", help="a TOML, JSON or Python file that declares formats, or a format's name"
+    )
     command.set_defaults(run=_check)
 
 
@@ -174,6 +189,7 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the format to read (default: auto); several, with commas or repeated, race",
     )
+    _add_format_file(command, "a TOML or JSON file of formats to read (with --format auto: beside all others)")
     command.add_argument("--strict", action="store_true", help="refuse a reply at its first error")
     for name, choices in CHOICES.items():
         flag = "--" + name.replace("_", "-")
@@ -185,6 +201,10 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
     command.add_argument("--no-coerce", action="store_true", help="leave values of a wrong type as they are written")
 
 
+def _add_format_file(command: argparse.ArgumentParser, words: str) -> None:
+    command.add_argument("--format-file", action="append", default=[], metavar="FILE", help=words)
+
+
 def _count(text: str) -> int:
     """A number of characters, from 1."""
     if not (text.isascii() and text.isdigit()) or int(text[:18]) < 1 or len(text) > 18:
@@ -194,13 +214,10 @@ def _count(text: str) -> int:
 
 def _options(arguments: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     """The tools and the keywords for `parse`, tried before any input is read."""
-    names = [name.strip() for names in arguments.format or ["auto"] for name in names.split(",")]
-    for name in names:
-        if name != "auto":
-            _format_named(name)
+    chosen = _chosen(arguments)
     options: dict[str, Any] = {name: getattr(arguments, name) for name in CHOICES}
     options |= {
-        "format": names[0] if len(names) == 1 else names,
+        "format": chosen[0] if len(chosen) == 1 else chosen,
         "strict": arguments.strict,
         "prefix": arguments.prefix,
         "coerce": not arguments.no_coerce,
@@ -216,6 +233,32 @@ def _options(arguments: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     return tools, options
 
 
+def _chosen(arguments: argparse.Namespace) -> list[str | Format | Messages]:
+    """The formats to read: those named, or those of the format files, or `auto`."""
+    own = _own(arguments)
+    if not arguments.format:
+        return [*own] or ["auto"]
+    names = [name.strip() for names in arguments.format for name in names.split(",")]
+    if "auto" in names:  # which reads what is registered
+        for format in own:
+            register(format, replace=True)
+    known = {name: format for format in own for name in (format.id, *format.aliases)}
+    return [known.get(name) or (name if name == "auto" else _format_named(name)) for name in names]
+
+
+def _own(arguments: argparse.Namespace) -> list[Format | Messages]:
+    """The formats of the format files."""
+    paths: list[str] = arguments.format_file
+    return [format for path in paths for format in load_formats(path)]
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    own = _own(arguments)
+    known = {name: format for format in own for name in (format.id, *format.aliases)}
+    chosen = [known.get(name) or _format_named(name) for name in arguments.names] or own or formats()
+    return _cli_formats.run(arguments, chosen)
+
+
 def _format_named(name: str) -> Format | Messages:
     try:
         return get_format(name)
@@ -226,9 +269,12 @@ def _format_named(name: str) -> Format | Messages:
 
 def _check(arguments: argparse.Namespace) -> int:
     target: str = arguments.target
-    if os.path.isfile(target) and not target.endswith(".py"):
-        raise UsageError(f"Expected a Python file or a format's name, got the file {target!r}.")
-    if target.endswith(".py") or os.path.sep in target:
+    ending = os.path.splitext(target)[1]
+    if ending in (".toml", ".json"):
+        return _cli_check.run(load_formats(target))
+    if os.path.isfile(target) and ending != ".py":
+        raise UsageError(f"Expected a TOML, JSON or Python file or a format's name, got the file {target!r}.")
+    if ending == ".py" or os.path.sep in target:
         check_readable([target])
         return _cli_check.run(_cli_check.declared_in(target))
     return _cli_check.run([_format_named(target)])

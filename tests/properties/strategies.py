@@ -18,6 +18,7 @@ import pytest
 from hypothesis import strategies as st
 
 from toolglot import Block, Format, ToolglotError, formats, render
+from toolglot._format import written
 
 Json = dict[str, Any]
 
@@ -68,7 +69,7 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, Block):
         for pair in value.pairs:
             yield from pair
-    elif isinstance(value, list | tuple | frozenset | set):
+    elif isinstance(value, list | tuple | frozenset | set | dict):
         for item in value:
             yield from _texts(item)
 
@@ -79,7 +80,10 @@ def markers_of(format: Any) -> list[str]:
     found = [text for template in templates for text in _literals(template)]
     for name in ("section", "reasoning", "starts", "body", "ends"):
         found += [text.strip("\n") for text in _texts(getattr(format, name, ())) if text.strip()]
-    return found
+    inner = getattr(format, "call", None)
+    if isinstance(inner, Format):  # of a message's body
+        found += markers_of(inner)
+    return [written(text) for text in found]
 
 
 # Markers of models that no declared format may know yet.

@@ -36,6 +36,7 @@ from toolglot import (
     CallBegin,
     CallEnd,
     Event,
+    Messages,
     ParseError,
     Parser,
     Problem,
@@ -149,7 +150,7 @@ def round_trip(written: Any, read: Any) -> None:
     assert tally.refused * 3 <= tally.tried, f"{written.id} refuses {tally.refused} of {tally.tried}"
 
 
-UNQUOTED = re.compile(r"\{value:(raw|xml)\}")
+UNQUOTED = re.compile(r"\{(value|args):(raw|xml|cdata|elements|escape)\}")
 
 
 def is_open(format: Any, asked: Asked) -> bool:
@@ -158,14 +159,18 @@ def is_open(format: Any, asked: Asked) -> bool:
     A string under a schema that also allows what it looks like is read as that (ruling 18), and the closer before a
     key that the tool does not declare belongs to the value (ruling 16).
     """
-    if not UNQUOTED.search(getattr(format, "param", "")):
+    inner = format.call if isinstance(format, Messages) else format
+    templates = "" if inner is None else f"{inner.call}{inner.param}"
+    if not UNQUOTED.search(templates):
         return False
+    typed = "{type" in templates  # the wire says what a value is
     for call in asked.calls:
         for at, (key, value) in enumerate(call["arguments"].items()):
             schema = asked.parameter(call["name"], key)
             if at and schema is None:
                 return True
-            if isinstance(value, str) and (schema or {}).get("type") != "string" and looks_typed(value):
+            closed = (schema or {}).get("type") == "string" or (typed and not schema)
+            if isinstance(value, str) and not closed and looks_typed(value):
                 return True
     return False
 
