@@ -42,4 +42,5 @@ clean:
 .venv/.test: .venv/.package
 	$(BIN)/pip install --quiet --group test
 	$(BIN)/pip install --quiet --no-deps --group test-data
+	$(BIN)/pip install --quiet --no-deps --no-compile --group test-hf
 	touch $@

@@ -160,6 +160,40 @@ class Format:
         values["about"] = dict(self.about)
         return (_format_from, (values,))
 
+    @classmethod
+    def from_response_template(cls, template: Mapping[str, Any], *, id: str = "response_template") -> AnyFormat:
+        """The format that reads what a Hugging Face `response_template` reads, as a model's tokenizer holds it.
+
+        The start anchor is not used: give the prompt as `prefix` to `parse` or `Parser`. Raises `ToolglotError` that
+        names the field for what a format cannot say, and for what is no `response_template` of version 1.
+
+        >>> calls = {
+        ...     "open_pattern": r"<call>(?P<name>\\w+):", "close": "</call>", "content": "json", "repeats": True,
+        ...     "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
+        ... }
+        >>> fields = {"content": {"close": "<eot>"}, "tool_calls": calls}
+        >>> star = Format.from_response_template({"start_anchor": "<bot>", "fields": fields}, id="star")
+        >>> star.call, star.ends
+        ('<call>{name}:{args:json}</call>', ('<eot>',))
+        """
+        from ._response_template import from_response_template
+
+        return from_response_template(template, id=id)
+
+    def to_response_template(self) -> dict[str, Any]:
+        """A Hugging Face `response_template` (version 1) that reads what this format reads.
+
+        Of the prompt only reasoning that it leaves open counts. Raises `ToolglotError` that names the field of the
+        format which such a template cannot say.
+
+        >>> fields = Format("star", call="<call>{name}:{args:json}</call>").to_response_template()["fields"]
+        >>> fields["tool_calls"]["close_pattern"]
+        '\\\\s*</call>'
+        """
+        from ._response_export import to_response_template
+
+        return to_response_template(self)
+
 
 def _format_from(values: dict[str, Any]) -> Format:
     return Format(**values)
@@ -217,6 +251,17 @@ class Messages:
     def thinking(self) -> tuple[Block, ...]:
         """No markers: a channel says what is reasoning."""
         return ()
+
+    def to_response_template(self) -> dict[str, Any]:
+        """The same as `Format.to_response_template`.
+
+        >>> from toolglot import get_format
+        >>> sorted(get_format("harmony").to_response_template()["fields"])
+        ['content', 'thinking', 'tool_calls']
+        """
+        from ._response_export import to_response_template
+
+        return to_response_template(self)
 
     def __hash__(self) -> int:
         return hash(self.id)
