@@ -9,7 +9,7 @@ run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: .venv/.test
 	$(BIN)/ruff check .

@@ -182,7 +182,8 @@ class MessageReader:
                 if found.group() in self._fmt.ends:
                     src.pos = found.end()
                 return DONE
-            head = (self._tool, self._name_span) if self._tool is not None else None
+            headed = self._tool is not None and self._inner.steps[0].field == "name"
+            head = (self._tool or "", self._name_span) if headed else None
             block = self._block = BlockReader(self._inner, self._ctx, src.at, found.group(), self.writer.sink, head)
             self.writer = block.writer
         status = block.read(src)

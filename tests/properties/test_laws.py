@@ -122,7 +122,11 @@ def test_what_is_rendered_is_read_back(format: Any) -> None:
     round_trip(format, format)
 
 
-@pytest.mark.parametrize("format", [pytest.param(f, id=f.id) for f in formats()])
+NAMED_ONLY = {"functionary_v32": "a bare word as header would make a header of any line"}
+"""Formats that auto does not look for, and why."""
+
+
+@pytest.mark.parametrize("format", [pytest.param(f, id=f.id) for f in formats() if f.id not in NAMED_ONLY])
 def test_what_is_rendered_is_read_back_with_no_format_named(format: Any) -> None:
     round_trip(format, "auto")
 
@@ -134,6 +138,7 @@ def round_trip(written: Any, read: Any) -> None:
     @given(asked=asked())
     def law(asked: Asked) -> None:
         assume(asked.calls and not is_open(written, asked))
+        assume(read != "auto" or not has_framing(written, asked))
         tally.tried += 1
         try:
             text = render(asked.calls, format=written)
@@ -179,6 +184,13 @@ def looks_typed(text: str) -> bool:
     """Whether a text may read as a JSON value or a Python literal."""
     text = text.strip()
     return text[:1] in tuple("[{(\"'") or text[:1].isdigit() or text[:1] in tuple("-+.") or text in WORDS
+
+
+def has_framing(format: Any, asked: Asked) -> bool:
+    """Whether a raw value begins or ends with a line break: formats with the same tags frame their values or not."""
+    raw = UNQUOTED.search(getattr(format, "param", ""))
+    values = [v for call in asked.calls for v in call["arguments"].values() if isinstance(v, str)]
+    return raw is not None and any(v != v.strip("\r\n") for v in values)
 
 
 WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN", "Infinity"})

@@ -11,7 +11,8 @@ QWEN3_XML = Format(
     ends=CHATML_ENDS,
     about={
         "aliases": "qwen3_coder qwen3coder qwen_xml qwen_coder qwen3_5 qwen3.5 step3p5 step5 nanbeige berrylm "
-        "nemotron_v3 nemotron_nano nemotron-3-nano nemotron-3.5-nano ornith interns2-preview granite_thinking_parser minicpmv",
+        "nemotron_v3 nemotron_nano nemotron-3-nano nemotron-3.5-nano ornith interns2-preview granite_thinking_parser "
+        "minicpmv",
         "models": "Qwen3-Coder, Qwen3.5, Nemotron 3, Step 3.5/5, Granite 4.2, MiniCPM-V",
         "source": "the chat template of Qwen3-Coder",
     },
