@@ -257,7 +257,7 @@ class Messages:
 
         >>> from toolglot import get_format
         >>> sorted(get_format("harmony").to_response_template()["fields"])
-        ['content', 'thinking', 'tool_calls']
+        ['content', 'reasoning_content', 'tool_calls']
         """
         from ._response_export import to_response_template
 
