@@ -11,7 +11,7 @@ from typing import Literal
 
 from ._calls import CallWriter, Context
 from ._errors import Code
-from ._events import Event, Reasoning, Text
+from ._events import Event, Reasoning, Span, Text
 from ._format import Compiled, Kind, Messages
 from ._machine import BlockReader
 from ._match import Markers, got
@@ -26,10 +26,10 @@ _WORD = re.compile(r"\s*([\w-]+)")
 class MessageReader:
     """Reads one message; see `_machine.BlockReader` for what the methods promise."""
 
-    __slots__ = ("_block", "_ctx", "_fmt", "_inner", "_inside", "_kind", "_literal", "_name_span",
+    __slots__ = ("_block", "_ctx", "_fmt", "_inner", "_inside", "_kind", "_literal", "_name_span", "_opened",
                  "_openers", "_stops", "_stranded_at", "_tool", "start", "writer")  # fmt: skip
 
-    def __init__(self, fmt: Messages, ctx: Context, start: int, sink: list[Event]) -> None:
+    def __init__(self, fmt: Messages, ctx: Context, start: int, sink: list[Event], opened: str = "") -> None:
         self._fmt = fmt
         self._ctx = ctx
         self.start = start
@@ -45,6 +45,12 @@ class MessageReader:
         self._name_span = (start, start)
         self._literal: LiteralReader | None = None
         self._block: BlockReader | None = None
+        self._opened = opened  # what the prompt holds of the message
+        body = self._inside.find(opened, 0)
+        while body is not None and body.group() not in fmt.bodies:
+            body = self._inside.find(opened, body.end())
+        if body is not None:
+            self._read_header(opened[: body.start()], fmt.bodies[body.group()], 0)
 
     @property
     def text_from(self) -> int:
@@ -76,7 +82,7 @@ class MessageReader:
         found = self._inside.find(buf, pos + opener)
         if found is None:
             return FAIL if src.final or len(buf) - pos > _HEADER else MORE
-        header = buf[pos : found.start()]
+        header = self._opened + buf[pos : found.start()]
         at = src.base + pos
         if found.group() not in bodies:
             return self._stranded(src, header, at) if opener or src.at else FAIL
@@ -127,12 +133,17 @@ class MessageReader:
             self._kind = "call"
             last = tools[-1]
             self._tool = last[2]
-            self._name_span = (at + last.start(2), at + last.end(2))
+            self._name_span = self._place(at, last.start(2), last.end(2))
         elif tools:
             self._kind = fmt.channels[tools[-1][2]]
         elif channels:
             self._kind = fmt.channels[channels[-1]]
         return True
+
+    def _place(self, at: int, start: int, end: int) -> Span:
+        """Where a part of the header stands in the reply; nowhere, if it stands in the prompt."""
+        before = len(self._opened)
+        return at + max(start - before, 0), at + max(end - before, 0)
 
     def _read_recipient(self, word: str, at: int) -> bool:
         """The header of a wire where a bare word opens a message: only a channel or an offered tool."""

@@ -15,9 +15,10 @@ from ._errors import Code, ParseError, ToolglotError
 from ._events import Call, Event, Problem, Text
 from ._format import AnyFormat, Format, Messages
 from ._hot import Hot
+from ._match import Markers, unsuffixed
 from ._registry import formats, get_format
 from ._result import Collector, Result
-from ._scan import Grammar, Scanner
+from ._scan import Grammar, Scanner, StartIn
 from ._shortcut import shortcut
 from ._tools import kept_tools
 
@@ -119,11 +120,13 @@ class Parser:
         )
         chosen = _choose(format)
         grammar = _grammar(chosen)
-        if prefix:
+        opened = _open_message(prefix, grammar) if prefix else None
+        if prefix and opened is None:
             start_in = _start_after(prefix, grammar, start_in)
         self._scanner = Scanner(
-            grammar, self._context, named=len(chosen) == 1, start_in=start_in, calls_in_reasoning=calls_in_reasoning
-        )
+            grammar, self._context, named=len(chosen) == 1, start_in=start_in, calls_in_reasoning=calls_in_reasoning,
+            opened=opened,
+        )  # fmt: skip
 
     def feed(self, text: str) -> list[Event]:
         """Read the next piece of the reply and give the events that it settles.
@@ -259,19 +262,33 @@ def _grammar(chosen: tuple[AnyFormat, ...]) -> Grammar:
     return Grammar(chosen)
 
 
-def _start_after(
-    prefix: str, grammar: Grammar, start_in: Literal["text", "reasoning", "detect"]
-) -> Literal["text", "reasoning", "detect"]:
-    """Whether the prompt's tail leaves reasoning open."""
-    last = start_in
-    place = -1
-    for block in grammar.thoughts:
-        for opener, closer in block.pairs:
-            opened, closed = prefix.rfind(opener), prefix.rfind(closer) if closer else -1
-            if max(opened, closed) > place:
-                place = max(opened, closed)
-                last = "reasoning" if opened > closed else "text"
-    return last
+def _start_after(prefix: str, grammar: Grammar, start_in: StartIn) -> StartIn:
+    """Whether the prompt's tail leaves reasoning open; an end-of-turn token before the tail closes all."""
+    openers = {o for block in grammar.thoughts for o, _ in block.pairs}
+    closers = {c for block in grammar.thoughts for _, c in block.pairs}
+    marks = Markers((*openers, *closers, *grammar.ends.markers))
+    state = start_in
+    found = marks.find(prefix, 0)
+    while found is not None:
+        marker = found.group()
+        if openers & {marker, unsuffixed(marker)}:
+            state = "reasoning"
+        else:
+            state = "text" if closers & {marker, unsuffixed(marker)} else start_in
+        found = marks.find(prefix, found.end())
+    return state
+
+
+def _open_message(prefix: str, grammar: Grammar) -> tuple[Messages, str] | None:
+    """The message that the prompt's tail opened, where its header says more than who speaks."""
+    for fmt in grammar.formats:
+        if isinstance(fmt, Messages):
+            end = max((prefix.rfind(e) + len(e) for e in fmt.ends if e in prefix), default=0)
+            starts = [at for at in (prefix.find(s, end) for s in fmt.starts) if at >= 0]
+            said = prefix[min(starts) :] if starts else ""
+            if any(marker in said for marker in (*fmt.starts[1:], *fmt.bodies)):
+                return fmt, said
+    return None
 
 
 def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:

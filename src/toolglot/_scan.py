@@ -31,6 +31,7 @@ CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
 Reader: TypeAlias = BlockReader | MessageReader
 
 _FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^`]*)\Z")
+_LINE_END = re.compile(r"\n(?:[ \t\r]*\n)*+")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
 _LINE_BLANK = re.compile(r"[ \t]*")
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
@@ -254,8 +255,9 @@ class Scanner:
     """Reads a reply piece by piece; `out` takes the events."""
 
     def __init__(
-        self, grammar: Grammar, ctx: Context, *, named: bool, start_in: StartIn, calls_in_reasoning: CallsInReasoning
-    ) -> None:
+        self, grammar: Grammar, ctx: Context, *, named: bool, start_in: StartIn, calls_in_reasoning: CallsInReasoning,
+        opened: tuple[Messages, str] | None = None,
+    ) -> None:  # fmt: skip
         self.ctx = ctx
         self.grammar = grammar
         self.named = named
@@ -287,7 +289,10 @@ class Scanner:
         self.mark_ends = False  # the marker of the block ends a turn, if no call follows
         self.answer = ""  # the closer of the answer that is open
         self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
-        if start_in == "reasoning":
+        if opened is not None:  # a message that the prompt began goes on
+            self.fresh = False
+            self.reader = MessageReader(opened[0], ctx, 0, self.sink, opened[1])
+        elif start_in == "reasoning":
             self.thinking = True
         elif start_in == "detect":
             self.hold = Hold("detect", 0, copy.copy(self.quoting))
@@ -413,7 +418,8 @@ class Scanner:
         markers = self.grammar.markers if self.won in (None, "tagged") else self.grammar.ends
         # Line by line where the next line may hold a call without markers.
         lines = self.grammar.loose and self.won != "tagged"
-        stop = buf.find("\n", pos) + 1 if lines or self.queue is not None else 0
+        broken = _LINE_END.search(buf, pos) if lines or self.queue is not None else None
+        stop = broken.end() if broken else 0
         if self.queue is not None:
             limit = self.queue_start + self.ctx.limits["held"] - src.base
             stop = min(stop or limit, limit)

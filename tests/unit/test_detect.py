@@ -7,7 +7,6 @@ import io
 import json
 import re
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,11 +204,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_template_ends_soon_and_is_judged_by_its_markers(what: str) -> None:
-    began = time.monotonic()
+def test_a_hostile_template_ends_by_its_steps_and_is_judged_by_its_markers(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "SECONDS", 1e9)  # the bounds in steps and sizes hold without the clock
     assert sandbox.Renderer().load(HOSTILE[what])({"messages": []}) in (None, "")
     found = detect(chat_template=HOSTILE[what] + template(JSON_CALL))
-    assert time.monotonic() - began < 3 * sandbox.SECONDS  # twice the allowance, and a slow machine
     assert [(d.format, d.source) for d in found[:1]] in ([("hermes", "substring")], [("hermes", "rendering")])
 
 
