@@ -16,7 +16,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "quick",
-    max_examples=25,
+    max_examples=int(os.environ.get("TOOLGLOT_EXAMPLES", "25")),
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # shrinking takes longer than the rest
     derandomize=True,
