@@ -26,7 +26,7 @@ from ._literal import (
 DELIMITERS = {"gemma": '<|"|>', "escape": "<escape>"}
 """Codec -> what stands around a string."""
 
-_BARE_KEY = re.compile(r"[^\s:{}\[\],<\"']{0,128}")
+_BARE_KEY = re.compile(r"[^\n:{}\[\],]{0,128}")  # whatever the tool calls it: nothing is escaped
 _BEHIND_KEY = re.compile(r"[ \t\r\n]{0,64}:")
 
 
@@ -91,7 +91,7 @@ class DelimitedReader(LiteralReader):
             return DONE
         key = _BARE_KEY.match(src.buf, src.pos)
         assert key is not None
-        if not key.group() and char != ":":
+        if char in "\"'}" or (not key.group() and char != ":"):
             return super()._key(src, char)
         if _BEHIND_KEY.match(src.buf, key.end()) is None:
             if not src.final and len(src.buf) - src.pos < LOOKAHEAD and not src.buf[key.end() :].strip():
@@ -99,7 +99,7 @@ class DelimitedReader(LiteralReader):
             return self._fail(Code.EXPECTED_COLON, "Expected ':' after the key, got something else", src.at)
         at = src.at
         src.pos = key.end()
-        return self._key_read(key.group(), at)
+        return self._key_read(key.group().rstrip(), at)
 
     def _looks_like_key(self, src: Source, pos: int) -> int:
         key = _BARE_KEY.match(src.buf, pos)
