@@ -47,11 +47,11 @@ class Compiles:
 
     def __init__(self, fmt: Compiled) -> None:
         self.fmt = fmt
-        self.ends = fmt.format.end_tokens
+        self.ends = Markers(fmt.format.end_tokens)
         self.openers = Markers(o for o in fmt.openers if len(o) > 1)
         tail = [s.literal for s in fmt.steps if s.literal]
         sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
-        marks = [m for m in (*tail, *sections, *self.ends) if len(m) > 2 and m[0] in "<["]
+        marks = [m for m in (*tail, *sections, *self.ends.markers) if len(m) > 2 and m[0] in "<["]
         if fmt.value_codec in ("json", "python"):  # what may follow a quoted value
             marks += [m for m in (*fmt.param_open[:1], *fmt.param_close[:1]) if not m[0].isalnum()]
         self.stops = Markers(m for m in marks if '"' not in m and " " not in m)
@@ -101,7 +101,7 @@ class ParamGrammar:
         self._own = own  # the call's own closers
         self._closes = closes  # the section's
         self._openers = extra.openers
-        self._ends = Markers(extra.ends)
+        self._ends = extra.ends
         self._declared = declared
         self._seen = seen
         self._drift = extra.drift
@@ -253,13 +253,13 @@ def _plain_piece(first: str, seconds: str) -> re.Pattern[str]:
 class TextGrammar:
     """Says what stands at a `<` inside a text that is a call's whole body: its closer, where the reply can go on."""
 
-    __slots__ = ("_close", "_closes", "_ends", "_openers", "first")
+    __slots__ = ("_around", "_close", "_ends", "_openers", "first")
 
     def __init__(self, own: tuple[str, ...], closes: tuple[str, ...], extra: Compiles) -> None:
         self._close = own[0]
-        self._closes = closes
+        self._around = Markers(closes)
         self._openers = extra.openers
-        self._ends = Markers(extra.ends)
+        self._ends = extra.ends
         self.first = self._close[0]
 
     @property
@@ -278,7 +278,7 @@ class TextGrammar:
         if "\n" in text[end:start]:
             return _raw.YES, end
         waits = False
-        for known in (self._openers, self._ends, Markers(self._closes)):
+        for known in (self._openers, self._ends, self._around):
             found = known.match(text, start, final)
             if found > 0:
                 return _raw.YES, end

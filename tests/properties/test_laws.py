@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import assume, given, note
@@ -50,6 +50,29 @@ from toolglot import (
 )
 
 each_format = pytest.mark.parametrize("format", every_format())
+ReplyLaw: TypeAlias = Callable[[Any, str, str, Json, list[int], int], None]
+REPLY_LAWS: list[ReplyLaw] = []
+"""The laws over replies, by name. One reply is held to all of them: making it costs more than reading it."""
+
+
+def reply_law(law: ReplyLaw) -> ReplyLaw:
+    """Hold replies to this law too."""
+    REPLY_LAWS.append(law)
+    return law
+
+
+@each_format
+def test_the_laws_over_replies(format: Any) -> None:
+    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
+    def laws(text: str, tools: str, options: Json, cuts: list[int], place: int) -> None:
+        note(f"text: {text!r}")
+        for law in REPLY_LAWS:
+            note(f"law: {law.__name__}")
+            law(format, text, tools, options, cuts, place)
+
+    laws()
+
+
 TOOLS = st.sampled_from(tuple(TOOL_SETS))
 
 
@@ -69,41 +92,35 @@ def stream(chunks: Sequence[str], tools: str, **options: Any) -> tuple[list[Even
 # Chunking.
 
 
-@each_format
-def test_any_split_gives_the_result_of_the_whole(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
-    def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
-        note(f"text: {text!r}")
-        whole = read(text, tools, format=format, **options).to_dict()
-        for chunks in (split(text, cuts), list(text)):
-            assert stream(chunks, tools, format=format, **options)[1].to_dict() == whole
-
-    law()
+@reply_law
+def any_split_gives_the_result_of_the_whole(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    whole = read(text, tools, format=format, **options).to_dict()
+    for chunks in (split(text, cuts), list(text)):
+        assert stream(chunks, tools, format=format, **options)[1].to_dict() == whole
 
 
 # Lossless.
 
 
-@each_format
-def test_every_character_is_in_one_segment(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
-    def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
-        note(f"text: {text!r}")
-        events, result = stream(split(text, cuts), tools, format=format, **options)
-        at = 0
-        for segment in result.segments:
-            assert segment.span[0] == at < segment.span[1]
-            at = segment.span[1]
-            assert segment.text == text[slice(*segment.span)]
-        assert at == len(text) == len(result.text) and result.text == text
-        assert result.content == "".join(s.text for s in result.segments if s.kind == "text")
-        assert result.reasoning == "".join(s.text for s in result.segments if s.kind == "reasoning")
-        for event in events:
-            assert 0 <= event.span[0] <= event.span[1] <= len(text)
-            if isinstance(event, Text | Reasoning):
-                assert event.text == text[slice(*event.span)] != ""
-
-    law()
+@reply_law
+def every_character_is_in_one_segment(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    events, result = stream(split(text, cuts), tools, format=format, **options)
+    at = 0
+    for segment in result.segments:
+        assert segment.span[0] == at < segment.span[1]
+        at = segment.span[1]
+        assert segment.text == text[slice(*segment.span)]
+    assert at == len(text) == len(result.text) and result.text == text
+    assert result.content == "".join(s.text for s in result.segments if s.kind == "text")
+    assert result.reasoning == "".join(s.text for s in result.segments if s.kind == "reasoning")
+    for event in events:
+        assert 0 <= event.span[0] <= event.span[1] <= len(text)
+        if isinstance(event, Text | Reasoning):
+            assert event.text == text[slice(*event.span)] != ""
 
 
 # Round trip.
@@ -199,21 +216,18 @@ WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN", "Inf
 # Total.
 
 
-@each_format
-def test_lenient_reading_never_raises(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
-    def law(text: str, tools: str, options: Json, cuts: list[int], place: int) -> None:
-        note(f"text: {text!r}")
-        for reply in (text, text[: place % (len(text) + 1)]):
-            result = read(reply, tools, format=format, **options)
-            assert canonical(result.to_dict()) and canonical(result.to_openai())
-            assert all(0 <= p.span[0] <= p.span[1] <= len(reply) for p in result.problems)
-        parser = Parser(TOOL_SETS[tools], format=format, **options)
-        for chunk in split(text, cuts):
-            parser.feed(chunk)
-            parser.result.to_dict()
-
-    law()
+@reply_law
+def lenient_reading_never_raises(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    for reply in (text, text[: place % (len(text) + 1)]):
+        result = read(reply, tools, format=format, **options)
+        assert canonical(result.to_dict()) and canonical(result.to_openai())
+        assert all(0 <= p.span[0] <= p.span[1] <= len(reply) for p in result.problems)
+    parser = Parser(TOOL_SETS[tools], format=format, **options)
+    for chunk in split(text, cuts):
+        parser.feed(chunk)
+        parser.result.to_dict()
 
 
 HOSTILE = {
@@ -249,27 +263,24 @@ def test_lenient_reading_survives(format: Any, name: str) -> None:
 # Agreement.
 
 
-@each_format
-def test_strict_refuses_exactly_what_lenient_calls_an_error(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
-    def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
-        note(f"text: {text!r}")
-        lenient = read(text, tools, format=format, **options)
-        errors = {p.code for p in lenient.problems if p.code.is_error}
-        for whole in (True, False):
-            try:
-                if whole:
-                    strict = read(text, tools, format=format, strict=True, **options)
-                else:
-                    strict = stream(split(text, cuts), tools, format=format, strict=True, **options)[1]
-            except ParseError as error:
-                assert error.code in errors
-                assert error.position is None or 0 <= error.position <= len(text)
+@reply_law
+def strict_refuses_exactly_what_lenient_calls_an_error(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    lenient = read(text, tools, format=format, **options)
+    errors = {p.code for p in lenient.problems if p.code.is_error}
+    for whole in (True, False):
+        try:
+            if whole:
+                strict = read(text, tools, format=format, strict=True, **options)
             else:
-                assert not errors
-                assert strict.to_dict() == lenient.to_dict()
-
-    law()
+                strict = stream(split(text, cuts), tools, format=format, strict=True, **options)[1]
+        except ParseError as error:
+            assert error.code in errors
+            assert error.position is None or 0 <= error.position <= len(text)
+        else:
+            assert not errors
+            assert strict.to_dict() == lenient.to_dict()
 
 
 # Monotone.
@@ -318,74 +329,65 @@ def problems(events: Sequence[Event]) -> list[Json]:
     return [event.to_dict() for event in events if isinstance(event, Problem)]
 
 
-@each_format
-def test_events_are_never_contradicted(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS, place=PLACES)
-    def law(text: str, tools: str, options: Json, cuts: list[int], place: int) -> None:
-        note(f"text: {text!r}")
-        parser = Parser(TOOL_SETS[tools], format=format, **options)
-        before = [event for chunk in split(text[: place % (len(text) + 1)], cuts) for event in parser.feed(chunk)]
-        seen, events = list(before), list(before)
-        events += parser.feed(text[place % (len(text) + 1) :])
-        events += parser.finish()
-        whole = stream([text], tools, format=format, **options)[0]
-        assert begins(folded(whole), folded(seen))
-        assert folded(whole) == folded(events)
-        assert problems(whole)[: len(problems(seen))] == problems(seen)
-        assert problems(whole) == problems(events)
-
-    law()
+@reply_law
+def events_are_never_contradicted(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    parser = Parser(TOOL_SETS[tools], format=format, **options)
+    before = [event for chunk in split(text[: place % (len(text) + 1)], cuts) for event in parser.feed(chunk)]
+    seen, events = list(before), list(before)
+    events += parser.feed(text[place % (len(text) + 1) :])
+    events += parser.finish()
+    whole = stream([text], tools, format=format, **options)[0]
+    assert begins(folded(whole), folded(seen))
+    assert folded(whole) == folded(events)
+    assert problems(whole)[: len(problems(seen))] == problems(seen)
+    assert problems(whole) == problems(events)
 
 
-@each_format
-def test_every_call_that_begins_ends_once(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
-    def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
-        note(f"text: {text!r}")
-        events, result = stream(split(text, cuts), tools, format=format, **options)
-        begun: list[int] = []
-        open_call: int | None = None
-        for event in events:
-            if isinstance(event, CallBegin):
-                assert open_call is None
-                open_call = event.index
-                begun.append(event.index)
-            elif isinstance(event, ArgumentsDelta):
-                assert event.index == open_call
-            elif isinstance(event, CallEnd | CallAbort):
-                assert event.index == open_call
-                open_call = None
-            if isinstance(event, CallEnd):
-                assert event.call.index == event.index
-        assert open_call is None
-        assert begun == list(range(len(begun)))
-        assert result.calls == [event.call for event in events if isinstance(event, CallEnd)]
-
-    law()
+@reply_law
+def every_call_that_begins_ends_once(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    events, result = stream(split(text, cuts), tools, format=format, **options)
+    begun: list[int] = []
+    open_call: int | None = None
+    for event in events:
+        if isinstance(event, CallBegin):
+            assert open_call is None
+            open_call = event.index
+            begun.append(event.index)
+        elif isinstance(event, ArgumentsDelta):
+            assert event.index == open_call
+        elif isinstance(event, CallEnd | CallAbort):
+            assert event.index == open_call
+            open_call = None
+        if isinstance(event, CallEnd):
+            assert event.call.index == event.index
+    assert open_call is None
+    assert begun == list(range(len(begun)))
+    assert result.calls == [event.call for event in events if isinstance(event, CallEnd)]
 
 
 # Deltas.
 
 
-@each_format
-def test_argument_pieces_join_to_the_arguments(format: Any) -> None:
-    @given(text=replies(format), tools=TOOLS, options=OPTIONS, cuts=CUTS)
-    def law(text: str, tools: str, options: Json, cuts: list[int]) -> None:
-        note(f"text: {text!r}")
-        options = {**options, "format": format}
-        events, live = stream(split(text, cuts), tools, **(options | {"arguments": "live"}))
-        pieces: dict[int, str] = {}
-        for event in events:
-            if isinstance(event, ArgumentsDelta):
-                pieces[event.index] = pieces.get(event.index, "") + event.text
-            elif isinstance(event, CallEnd):
-                assert pieces.get(event.index, "") == event.call.arguments_json
-                assert canonical(json.loads(event.call.arguments_json)) == canonical(event.call.arguments)
-        events, whole = stream(split(text, cuts), tools, **(options | {"arguments": "whole"}))
-        assert_given_once([event for event in events if not isinstance(event, Problem)])
-        assert without_index(whole) == without_index(live)
-
-    law()
+@reply_law
+def argument_pieces_join_to_the_arguments(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    options = {**options, "format": format}
+    events, live = stream(split(text, cuts), tools, **(options | {"arguments": "live"}))
+    pieces: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, ArgumentsDelta):
+            pieces[event.index] = pieces.get(event.index, "") + event.text
+        elif isinstance(event, CallEnd):
+            assert pieces.get(event.index, "") == event.call.arguments_json
+            assert canonical(json.loads(event.call.arguments_json)) == canonical(event.call.arguments)
+    events, whole = stream(split(text, cuts), tools, **(options | {"arguments": "whole"}))
+    assert_given_once([event for event in events if not isinstance(event, Problem)])
+    assert without_index(whole) == without_index(live)
 
 
 def assert_given_once(events: Sequence[Event]) -> None:
