@@ -7,6 +7,7 @@ text or reasoning by its channel. The header is held (at most `_HEADER` code poi
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from ._calls import CallWriter, Context
@@ -23,6 +24,14 @@ _HEADER = 1024
 _WORD = re.compile(r"\s*([\w-]+)")
 
 
+@lru_cache(maxsize=64)
+def _marks(fmt: Messages) -> tuple[Markers, Markers, Markers]:
+    """What ends a body, what may stand in a header, and what may follow in a body that holds calls."""
+    inner = Compiled.of(fmt.call).section_openers if fmt.call is not None else ()
+    stops = (*fmt.ends, *fmt.starts)
+    return Markers(stops), Markers((*fmt.bodies, *fmt.ends, fmt.starts[0])), Markers((*inner, *stops))
+
+
 class MessageReader:
     """Reads one message; see `_machine.BlockReader` for what the methods promise."""
 
@@ -34,11 +43,8 @@ class MessageReader:
         self._ctx = ctx
         self.start = start
         self.writer = CallWriter(ctx, fmt.id, start, True, sink)
-        self._stops = Markers((*fmt.ends, *fmt.starts))
-        self._inside = Markers((*fmt.bodies, *fmt.ends, fmt.starts[0]))
         self._inner = Compiled.of(fmt.call) if fmt.call is not None else None
-        openers = self._inner.section_openers if self._inner is not None else ()
-        self._openers = Markers((*openers, *self._stops.markers))
+        self._stops, self._inside, self._openers = _marks(fmt)
         self._kind: Kind | Literal["header"] = "header"
         self._stranded_at = -1  # where a header without an end begins
         self._tool: str | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from ._calls import Context
@@ -141,6 +142,12 @@ class Grammar:
                     self._role(closer).ends_thought = True
         if fmt.tier != "tagged":
             self.loose.add(compiled)
+
+
+@lru_cache(maxsize=64)
+def _closers(blocks: tuple[Block, ...]) -> Markers:
+    """What ends a thought that the opener of these blocks began."""
+    return Markers(c for b in blocks for _, c in b.pairs)
 
 
 def _packed(marker: str) -> str:
@@ -526,7 +533,7 @@ class Scanner:
 
     def _begin_thought(self, blocks: list[Block]) -> None:
         self.thinking = True
-        self.thought_closers = Markers(c for b in blocks for _, c in b.pairs)
+        self.thought_closers = _closers(tuple(blocks))
 
     def _thought(self) -> int:
         src = self.src
