@@ -358,6 +358,9 @@ def _check(fmt: Format) -> None:
         for call in fmt.call:
             has_params = "{params}" in call
             _check(replace(fmt, call=call, param=fmt.param if has_params else ""))
+        objects = ["{call" in call for call in fmt.call]
+        if any(objects) and not all(objects) and fmt.section is None:
+            raise fail("call", "expected a section around templates of which one has {call}, got none")
         return
     parts = parse_template(fmt.call, fmt.id, "call", CALL_FIELDS)
     fields = [p.field for p in parts if p.field]

@@ -155,7 +155,7 @@ class ParamGrammar:
         what = self._next(text, start, final, fresh=False)
         if what == WAIT:
             return _raw.WAIT, end
-        if what == 1:
+        if what == 1 or (final and self._cut_at_marker(text, start)):
             return _raw.YES, end
         what = self._drifts(text, start, final)
         if what == WAIT:
@@ -166,6 +166,11 @@ class ParamGrammar:
         if what == WAIT:
             return _raw.WAIT, end
         return {1: _raw.YES, 2: _raw.MAYBE_BOTH}.get(what, _raw.MAYBE_VALUE), end
+
+    def _cut_at_marker(self, text: str, pos: int) -> bool:
+        """Whether the text ends inside a marker that may follow a value."""
+        rest = text[pos : pos + 256]
+        return any(t.startswith(rest) for t in (self._open, *self._own, *self._closes))
 
     def _drifts(self, text: str, pos: int, final: bool) -> int:
         """Whether the parameters go on at pos in a drifted form: 1, NO or WAIT."""
@@ -202,6 +207,8 @@ class ParamGrammar:
         stop = marker_before(text, self._middle, end, key.end()) if self._middle else key.end()
         if stop == len(text) and not final:
             return WAIT
+        if stop == len(text) and self._declared is not None:  # the text ends inside the key
+            return 1 if any(k.startswith(text[end:]) for k in self._declared) else NO
         behind = token_at(self._middle, text, stop, final) if self._middle else stop
         if behind < 0:
             return behind

@@ -93,8 +93,9 @@ SOLAR_OPEN2 = Format(
 
 HYPERCLOVAX = Format(
     "hyperclovax",
-    call=("<tool_call>{name}\n{params}</tool_call>", "<tool_call>{call:json}</tool_call>"),
+    call=("{name}\n{params}", "{call:json}"),
     param="<arg_key>{key}</arg_key>\n<arg_value>{value:raw}</arg_value>\n",
+    section=Block("<tool_call>", "</tool_call>", each=True),
     reasoning=THINK,
     ends=CHATML_ENDS,
     about={"models": "HyperCLOVA X", "source": "the chat template of HyperCLOVAX-SEED-Think-32B"},
