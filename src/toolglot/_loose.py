@@ -248,10 +248,13 @@ class LooseReader:
 
     def _close_fence(self, src: Source, pos: int) -> int:
         end = pos
-        while end < len(src.buf) and src.buf[end] == "`":
+        last = min(len(src.buf), pos + LOOKAHEAD)
+        while end < last and src.buf[end] == "`":
             end += 1
+        if end == len(src.buf) and not src.final and end - pos < LOOKAHEAD:
+            return MORE
         if end - pos < len(self._fence):
-            return MORE if end == len(src.buf) and not src.final else FAIL
+            return FAIL
         src.pos = end
         return DONE
 

@@ -236,6 +236,8 @@ class ParamGrammar:
                 self._end = end
                 return 1
             waits = waits or end == WAIT
+        if waits:
+            return WAIT
         for known in (self._ends, self._openers):
             match = known.match(text, start, final)
             if match > 0:
@@ -304,6 +306,7 @@ class ItemReader:
         "_kind",
         "_literal",
         "_members",
+        "_missing",
         "_name",
         "_name_span",
         "_params",
@@ -340,6 +343,7 @@ class ItemReader:
         self._key = ""
         self._key_at = 0
         self._kind = ""  # of the parameter's value, where the wire says it: "string" or "json"
+        self._missing: tuple[str, int] | None = None  # the marker that a value lacks before it, and where
         self._seen: set[str] = set()
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
@@ -437,7 +441,9 @@ class ItemReader:
         if following and following[0].field == "args":
             if src.buf[start] == "{":
                 at = src.base + start
-                self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the arguments, got none", at, at, True)
+                self._writer.problem(
+                    Code.UNOPENED, f"Expected {written(token)!r} before the arguments, got none", at, at, True
+                )
                 return DONE
             ended = self._ends_early(src, start)
             if ended != NO:
@@ -447,7 +453,7 @@ class ItemReader:
             return FAIL  # another word than the opener's: nothing is wrong with it
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
-        return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
+        return self._fail(code, f"Expected {written(token)!r}, got {got(src.buf, start, token)}", where)
 
     @property
     def _behind_args(self) -> tuple[str, ...]:
@@ -478,7 +484,7 @@ class ItemReader:
     def _unclosed(self, src: Source, at: int, instead: str) -> int:
         """The arguments are whole: what is missing behind them is no matter (ruling 11)."""
         token = self._fmt.steps[self._step].literal
-        self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the arguments, got {instead}", at, at)
+        self._writer.problem(Code.UNCLOSED, f"Expected {written(token)!r} after the arguments, got {instead}", at, at)
         self._step = len(self._fmt.steps)
         return DONE
 
@@ -571,6 +577,8 @@ class ItemReader:
     def _args(self, src: Source) -> int:
         literal = self._literal
         writer = self._writer
+        if self._state == "after":  # the text was over when the reply ended
+            return self._end_parameters(src)
         if literal is None:
             start = blank_end(src.buf, src.pos)
             if start == len(src.buf):
@@ -704,8 +712,8 @@ class ItemReader:
         if stop == len(buf):
             return MORE
         end = self._behind_key(src, stop)
-        if end == WAIT:
-            return MORE
+        if end == WAIT or (python and end == len(buf) and not src.final):
+            return MORE  # a second "=" would make it a comparison
         name = buf[key_at:stop].strip()
         if fmt.key_codec == "xml":
             name = decode_entities(name)
@@ -727,6 +735,11 @@ class ItemReader:
         if name in self._seen:
             message = f"The argument {name!r} stands twice: the last value counts"
             self._writer.problem(Code.DUPLICATE_ARGUMENT, message, src.base + start, src.base + end, True)
+        if self._missing is not None:
+            token, place = self._missing
+            self._writer.problem(
+                Code.UNOPENED, f"Expected {written(token)!r} before the value, got none", place, place, True
+            )
         self._seen.add(name)
         self._key = name
         src.pos = end
@@ -736,6 +749,7 @@ class ItemReader:
     def _behind_key(self, src: Source, stop: int) -> int:
         """The end of the markers between a key and its value; only the last of several may be missing."""
         self._kind = ""
+        self._missing = None
         end = self._behind_key_only(src, stop)
         if not self._fmt.typed:
             return end
@@ -759,8 +773,7 @@ class ItemReader:
             if behind == NO and index and index == len(middle) - 1:
                 start = blank_end(src.buf, end)
                 if start < len(src.buf) and src.buf[start] != "<":
-                    at = src.base + end
-                    self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the value, got none", at, at, True)
+                    self._missing = (token, src.base + end)
                     return end
             if behind < 0:
                 return behind
@@ -852,7 +865,8 @@ class ItemReader:
         return tuple(s.literal for s in self._fmt.steps[self._step + 1 :])
 
     def _say_drift(self, key: str, start: int, end: int) -> None:
-        message = f"Expected {self._fmt.param_open[0]!r} and the key, got another form of the parameter {key!r}"
+        opener = written(self._fmt.param_open[0])
+        message = f"Expected {opener!r} and the key, got another form of the parameter {key!r}"
         self._writer.problem(Code.DRIFTED, message, start, end, True)
 
     def _pass_stray(self, src: Source, start: int, drift: Drift, declared: frozenset[str]) -> int:
@@ -862,7 +876,7 @@ class ItemReader:
         if self._params and own.startswith("</") and buf.startswith(f"<{own[2:]}", start):
             end = start + len(own) - 1
             self._writer.problem(
-                Code.DRIFTED, f"Expected {own!r}, got '<{own[2:]}'", src.base + start, src.base + end, True
+                Code.DRIFTED, f"Expected {written(own)!r}, got '<{own[2:]}'", src.base + start, src.base + end, True
             )
             src.pos = end
             self._step += 1
@@ -959,7 +973,9 @@ class ItemReader:
             if end == NO:
                 at = src.at
                 instead = got(src.buf, start, token)
-                self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the value, got {instead}", at, at)
+                self._writer.problem(
+                    Code.UNCLOSED, f"Expected {written(token)!r} after the value, got {instead}", at, at
+                )
                 break
             src.pos = end
         self._state = "after"
@@ -1209,7 +1225,7 @@ class BlockReader:
             message = f"Expected {written(fmt.opens[0][0])!r}, got {written(entry)!r}"
             self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
-            message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
+            message = f"Expected {written(fmt.section_openers[0])!r} before the call, got none"
             self.writer.problem(Code.UNOPENED, message, start, start, True)
 
     @property
@@ -1267,9 +1283,11 @@ class BlockReader:
                 if src.at == self.start:
                     return FAIL
                 if len(token) > 1:
-                    return self._failed((Code.UNREADABLE, f"Expected {token!r}", src.base + start), src)
+                    return self._failed((Code.UNREADABLE, f"Expected {written(token)!r}", src.base + start), src)
                 at = src.base + start
-                self.writer.problem(Code.UNOPENED, f"Expected {token!r} before the calls, got none", at, at, True)
+                self.writer.problem(
+                    Code.UNOPENED, f"Expected {written(token)!r} before the calls, got none", at, at, True
+                )
             else:
                 src.pos = end
             self._opens.pop(0)
@@ -1343,18 +1361,19 @@ class BlockReader:
         for closer in self._closes:
             at = start
             found = NO
+            whole = True
             for token in closer:
                 end = token_at(token, buf, at, final) if found == NO else token_ahead(token, buf, at, final)
                 if end == WAIT:
                     waits = True
                     break
-                if end >= 0:
+                whole = end >= 0
+                if whole:
                     at = found = end
             else:
                 if found >= 0:
-                    if found < len(buf) or final or len(closer) == 1 or buf[:found].endswith(closer[-1]):
-                        if not buf[:found].endswith(closer[-1]):
-                            self._short_of = closer[-1]
+                    if whole or found < len(buf) or final:
+                        self._short_of = "" if whole else closer[-1]
                         return found
                     waits = True
         return WAIT if waits else NO
@@ -1363,7 +1382,7 @@ class BlockReader:
         if self._closes and (self.writer.accepted or not self.writer.tagged):
             at = src.at
             expected = self._closes[0][-1] if self._closes[0] else "the end"
-            self.writer.problem(Code.UNCLOSED, f"Expected {expected!r} after the calls, got {instead}", at, at)
+            self.writer.problem(Code.UNCLOSED, f"Expected {written(expected)!r} after the calls, got {instead}", at, at)
 
     def _after_single(self, src: Source) -> int:
         """Behind a call that stands without its section: a stray closer of the section is markup."""
@@ -1491,7 +1510,7 @@ class BlockReader:
         if self._short_of:
             at = src.at
             self.writer.problem(
-                Code.UNCLOSED, f"Expected {self._short_of!r} after the calls, got something else", at, at
+                Code.UNCLOSED, f"Expected {written(self._short_of)!r} after the calls, got something else", at, at
             )
         self.writer.block_end(src.at)
         self._state = "end"
@@ -1505,8 +1524,10 @@ class BlockReader:
             if not item.finish(src):
                 return FAIL
             if src.pos < len(src.buf):
-                writer.block_end(src.at)
-                return DONE
+                start = blank_end(src.buf, src.pos)
+                closed = self._closer(src.buf, start, True) if self._sectioned else NO
+                src.pos = max(closed, src.pos)
+                return self._end(src)
         elif self._state in ("skip", "lost"):
             src.pos = len(src.buf)
             writer.item_end(src.at)
@@ -1515,6 +1536,8 @@ class BlockReader:
                 return FAIL
             src.pos = len(src.buf)
             writer.cut(src.at, "{}", "{}", False)
+        elif self._state == "items" and () in self._closes:
+            return self._end(src)  # the block has no closer: the blanks behind it are text
         if self._state in ("items", "skip", "lost"):
             src.pos = len(src.buf)
             if self._sectioned and () not in self._closes:

@@ -74,7 +74,7 @@ class MessageReader:
         bodies = self._fmt.bodies
         opener = max((len(s) for s in self._fmt.starts if s not in bodies and buf.startswith(s, pos)), default=0)
         found = self._inside.find(buf, pos + opener)
-        if found is None:
+        if found is None or found.end() - pos > _HEADER:
             return FAIL if src.final or len(buf) - pos > _HEADER else MORE
         header = buf[pos : found.start()]
         at = src.base + pos

@@ -247,7 +247,7 @@ class Racer:
     def begun(self) -> bool:
         """Whether a call was begun (or found not to be offered)."""
         writer = self.reader.writer
-        return bool(writer.open or writer.accepted or (writer.ever and self.status != FAIL))
+        return bool(writer.ever or writer.accepted)
 
 
 class Scanner:
@@ -717,7 +717,7 @@ class Scanner:
                 if racer.status == MORE and not racer.begun:
                     racer.status = racer.reader.finish(racer.src)
         alive = [r for r in self.racers if r.status != FAIL]
-        begun = [r for r in alive if r.begun]
+        begun = [r for r in self.racers if r.begun]
         if not last and any(r.status == MORE and not r.begun for r in alive):
             return MORE
         # Where all fail, the one that came furthest fails for all.
