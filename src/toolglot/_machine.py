@@ -17,7 +17,7 @@ from ._drift import Drift
 from ._elements import decode_elements
 from ._envelope import Envelope
 from ._errors import Code
-from ._events import Event, Span
+from ._events import Event, Problem, Span
 from ._format import Compiled, Part, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
@@ -449,8 +449,10 @@ class ItemReader:
             if ended != NO:
                 return MORE if ended == WAIT else DONE
         word = search_text(token)
-        if self._step == 0 and src.buf.startswith(word, start) and _goes_on(src.buf, start + len(word)):
-            return FAIL  # another word than the opener's: nothing is wrong with it
+        if self._step == 0 and word != token and src.buf.startswith(word, start):
+            elements = _elements_follow(src.buf, start + len(word), src.final)
+            if elements <= 0:  # the opener's first word alone: nothing is wrong with it
+                return FAIL if elements == 0 else MORE
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
         return self._fail(code, f"Expected {written(token)!r}, got {got(src.buf, start, token)}", where)
@@ -1118,6 +1120,8 @@ class ItemReader:
         writer = self._writer
         if self._envelope is not None and not self._body_done:
             return self._envelope.finish(src)
+        if self._name is None and self._fmt.steps[self._step].field == "name" and not self._half_name(src):
+            return False
         if self._raw is not None:
             status = self._raw.cut(src)
             writer.delta(self._raw.take(), src.at)
@@ -1125,6 +1129,17 @@ class ItemReader:
                 return self._raw_done(src, self._raw) == DONE and self._resume(src)
         self._report_cut(src)
         return True
+
+    def _half_name(self, src: Source) -> bool:
+        """The text ends inside the name: whether it may become one that counts. With markup it is refused if not."""
+        start = blank_end(src.buf, src.pos)
+        word = src.buf[start:].strip()
+        tools = self._ctx.tools
+        if any(t.startswith(word) for t in tools) or (self._writer.tagged and not tools):
+            return True
+        if word and self._writer.tagged and self._extra.id_pattern is None:
+            self._take_name("name", word, src.base + start)
+        return self._writer.tagged
 
     def _resume(self, src: Source) -> bool:
         status = self.read(src)
@@ -1172,9 +1187,14 @@ class ItemReader:
         return f"{text}{self._prefix()}{json_text}}}"
 
 
-def _goes_on(buf: str, pos: int) -> bool:
-    """Whether a word goes on at pos."""
-    return buf[pos : pos + 1].isalnum() or buf[pos : pos + 1] in tuple("_-")
+def _elements_follow(buf: str, pos: int, final: bool) -> int:
+    """Whether a tag ends at pos and another stands behind it: 1, 0, or -1 for too little text to tell."""
+    if not buf.startswith(">", pos):
+        return -1 if pos == len(buf) and not final else 0
+    start = blank_end(buf, pos + 1)
+    if start == len(buf):
+        return -1 if not final and start - pos <= LOOKAHEAD else 0
+    return int(buf[start] == "<")
 
 
 def _begins(step: Part, char: str) -> bool:
@@ -1193,8 +1213,8 @@ class BlockReader:
     """
 
     __slots__ = (
-        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens", "_quote",
-        "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
+        "_closes", "_ctx", "_depth", "_drifted", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens",
+        "_quote", "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
     def __init__(
@@ -1221,12 +1241,13 @@ class BlockReader:
         self._closes = self._alternatives(fmt, max(index, 0))
         self._state = "open" if self._sectioned else "items"
         section = fmt.format.section
-        if section is not None and index > len(section.also):
+        self._drifted = section is not None and index > len(section.also)
+        if self._drifted:
             message = f"Expected {written(fmt.opens[0][0])!r}, got {written(entry)!r}"
-            self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
+            self.writer.unknown.append(Problem(Code.DRIFTED, message, True, (start, start + len(entry))))
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
             message = f"Expected {written(fmt.section_openers[0])!r} before the call, got none"
-            self.writer.problem(Code.UNOPENED, message, start, start, True)
+            self.writer.unknown.append(Problem(Code.UNOPENED, message, True, (start, start)))
 
     @property
     def streaming(self) -> LiteralReader | RawReader | None:
@@ -1316,7 +1337,7 @@ class BlockReader:
             return self._end(src)
         if closed >= 0:
             src.pos = closed
-            return self._end(src)
+            return self._end(src) if not (first and self._drifted) else FAIL
         if not first:
             if buf[start] in ",;":
                 src.pos = start + 1

@@ -460,6 +460,9 @@ class Scanner:
             self.hold = Hold(quoted, src.at, copy.copy(self.quoting))
             return DONE
         if roles.thinks:
+            if not self.named and marker[0].isalpha() and not self._begins_reply():
+                self._say_text(found.end())  # words in the midst of prose
+                return DONE
             src.pos = found.end()
             self._begin_thought(roles.thinks)
             return DONE
@@ -478,6 +481,11 @@ class Scanner:
             return self._soft_end(found)
         src.pos = found.end()
         return DONE
+
+    def _begins_reply(self) -> bool:
+        """Whether only blanks stand before the cursor."""
+        at = self.src.at
+        return at <= LOOKAHEAD and not self.ctx.history.slice(0, at).strip()
 
     def _answer(self, found: re.Match[str], blocks: list[Block]) -> int:
         """A marker around the answer is markup, its closer once its opener was read; else it is text."""
