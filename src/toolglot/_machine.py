@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias
 
 from ._calls import CallWriter, Context
 from ._drift import Drift
-from ._elements import decode_elements
+from ._elements import close_elements, decode_elements
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event, Problem, Span
@@ -449,8 +449,9 @@ class ItemReader:
             if ended != NO:
                 return MORE if ended == WAIT else DONE
         word = search_text(token)
-        if self._step == 0 and word != token and src.buf.startswith(word, start):
-            elements = _elements_follow(src.buf, start + len(word), src.final)
+        behind = token_at(word, src.buf, start, src.final) if self._step == 0 and word != token else NO
+        if behind >= 0:
+            elements = _elements_follow(src.buf, behind, src.final)
             if elements <= 0:  # the opener's first word alone: nothing is wrong with it
                 return FAIL if elements == 0 else MORE
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
@@ -503,7 +504,7 @@ class ItemReader:
         if behind == len(buf) and src.final:
             return MORE
         ended = self._header_ends(buf, behind, src.final)
-        if ended == WAIT:
+        if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
             return MORE
         at = src.base + start
         if ended == NO or found is None:
@@ -518,6 +519,12 @@ class ItemReader:
         """A name ends where the next marker begins, though its characters could be a name's."""
         token = self._fmt.steps[self._step + 1].literal
         return marker_before(buf, token, start + 1, end) if token else end
+
+    def _name_may_stop(self, buf: str, start: int, end: int) -> bool:
+        """Whether the next marker may yet turn out to have begun inside the name."""
+        token = self._fmt.steps[self._step + 1].literal
+        first = max(start + 1, len(buf) - len(token) + 1)
+        return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         if field == "index":
@@ -1009,10 +1016,9 @@ class ItemReader:
         fmt = self._fmt
         node = self._ctx.node(self._name)
         node = node.member(self._key) if node is not None else None
-        untyped = node is None or node.types is None
-        streams = (untyped and self._kind == "string") or (
-            node is not None and node.types == frozenset({"string"}) and self._kind != "json"
-        )
+        types = node.types if node is not None else None
+        said = self._kind == "string" and (types is None or "string" in types)
+        streams = said or (types == frozenset({"string"}) and self._kind != "json")
         own = tuple(s.literal for s in fmt.steps[self._step + 1 :])
         lead, tail = fmt.value_lead, fmt.value_tail
         grammar: Grammar
@@ -1071,11 +1077,16 @@ class ItemReader:
             self._writer.problem(code, message, start, max(stop or end, start))
         self._writer.delta(self._prefix() + json_text, end)
 
+    @property
+    def _element_token(self) -> str:
+        """What stands before each tag of a value."""
+        return written(self._fmt.param_open[0]).rstrip("<")
+
     def _decoded(self, node: Node, text: str) -> tuple[str, Code | None]:
         """A raw value as JSON: by the type that the wire says, by its elements, or by the schema alone."""
         if self._fmt.value_codec == "elements":
-            return decode_elements(node, text, written(self._fmt.param_open[0]).rstrip("<"))
-        if self._kind == "string" and node.types is None:
+            return decode_elements(node, text, self._element_token)
+        if self._kind == "string" and (node.types is None or "string" in node.types):
             return json_string(text), None
         if self._kind == "json":
             read = lenient_json(text, node, coerce_value)
@@ -1183,7 +1194,11 @@ class ItemReader:
         if raw.streams:
             return f'{text}"}}'
         root = self._ctx.node(self._name)
-        json_text, _ = self._decoded(root.member(self._key) if root is not None else ANY, raw.value())
+        node = root.member(self._key) if root is not None else ANY
+        value = raw.value()
+        if self._fmt.value_codec == "elements":
+            value = close_elements(value, self._element_token)
+        json_text, _ = self._decoded(node, value)
         return f"{text}{self._prefix()}{json_text}}}"
 
 
@@ -1213,8 +1228,8 @@ class BlockReader:
     """
 
     __slots__ = (
-        "_closes", "_ctx", "_depth", "_drifted", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens",
-        "_quote", "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
+        "_closes", "_ctx", "_depth", "_drifted", "_ends_turn", "_extra", "_fmt", "_head", "_in_list", "_item",
+        "_lost_from", "_opens", "_quote", "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
     def __init__(
@@ -1234,6 +1249,7 @@ class BlockReader:
         self._in_list = False  # a list of JSON calls is open, since one of them could not be read
         self._lost_from = 0
         self._extra = Compiles.of(fmt)
+        self._ends_turn = entry in self._extra.ends  # the opener alone is no beginning of a call
         self._short_of = ""  # the part of the section's closer that is missing
         index = next((i for i, o in enumerate(fmt.opens) if o and o[0] == entry), -1)
         self._sectioned = index >= 0
@@ -1301,7 +1317,7 @@ class BlockReader:
             if end == WAIT:
                 return MORE
             if end == NO:
-                if src.at == self.start:
+                if src.at == self.start or self._ends_turn:
                     return FAIL
                 if len(token) > 1:
                     return self._failed((Code.UNREADABLE, f"Expected {written(token)!r}", src.base + start), src)

@@ -257,7 +257,8 @@ class MessageReader:
             if not src.final and self._stops.match(src.buf, start, False) < 0:
                 return MORE
             ends = self._fmt.ends[0] if self._fmt.ends else ""
-            self.writer.problem(Code.UNCLOSED, f"Expected {ends!r} after the arguments", src.at, src.at)
+            if self._fmt.write.endswith(self._fmt.ends):  # else the vendor closes no call
+                self.writer.problem(Code.UNCLOSED, f"Expected {ends!r} after the arguments", src.at, src.at)
         self.writer.end(src.at)
         self.writer.block_end(src.at)
         return DONE

@@ -143,8 +143,8 @@ class Grammar:
 
 
 def _packed(marker: str) -> str:
-    """A marker without blanks, which may be there or not."""
-    return re.sub(rf"[\s{GAP}]", "", marker)
+    """A marker without what may be there or not."""
+    return re.sub(rf"[\s{GAP}{SUFFIX}]", "", marker)
 
 
 class Quoting:
@@ -494,7 +494,7 @@ class Scanner:
         if closers and not self.answer:
             self.answer = closers[0]
             self.src.pos = found.end()
-        elif self.answer in (marker, unsuffixed(marker)) and not self._escaped(marker):
+        elif _packed(self.answer) in (_packed(marker), _packed(unsuffixed(marker))) and not self._escaped(marker):
             self.answer = ""
             self.src.pos = found.end()
         else:
