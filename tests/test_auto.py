@@ -64,3 +64,38 @@ def test_auto_reads_a_format_as_if_it_were_named(format: str) -> None:
 def test_the_table_names_only_cases_that_differ() -> None:
     other = {id for cases in CASES.values() for id in differing(cases)}
     assert DIFFERENT.keys() <= other, sorted(DIFFERENT.keys() - other)
+
+
+TOOLS = [
+    {"name": "find_ferry", "input_schema": {"type": "object", "properties": {"port": {"type": "string"}}}},
+    {"name": "ring_bell", "input_schema": {"type": "object", "properties": {}}},
+]
+
+INNOCENT = (
+    "Use <function to begin.",
+    "std::vector<function<int()>> handlers;",
+    "template<function ...> struct list;",
+    "An <invoke> of the method, and <function>text</function>.",
+    '<invoke method="post"/>',
+    ">>> x = 1\n>>> find_ferry(port='Mo')",
+    "Action: none",
+    "Action: ring the bell",
+    "- Action: ring_bell",
+    "The tools stand within <tools></tools> tags.",
+    "from functools import partial",
+    'name="x"',
+    "find_ferry takes a port.\nring_bell takes nothing.",
+    "First. Here is my thought process: it is late.",
+    "<response>200</response> and <answer>42</answer> and <co>2</co>",
+    '{"type": "message", "text": "Hello."}',
+)
+"""Prose that looks a little like a call, and is none."""
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_innocent_prose_stays_as_it_is_and_nothing_is_wrong_with_it(text: str) -> None:
+    for tools in (TOOLS, []):
+        result = toolglot.parse(text, tools)
+        assert result.content == text
+        assert result.problems == []
+        assert result.calls == result.incomplete == []

@@ -189,6 +189,10 @@ class CallWriter:
         self.open = self.ever = True
         self.index = ctx.calls
         ctx.calls += 1
+        self._flush_refused()
+        if self.unknown:
+            self.sink += self.unknown
+            self.unknown = []
         if ctx.arguments == "live":
             self._say_begin()
         return True
@@ -211,10 +215,6 @@ class CallWriter:
         self._pending = []
 
     def _say_begin(self) -> None:
-        self._flush_refused()
-        if self.unknown:
-            self.sink += self.unknown
-            self.unknown = []
         self.begun = True
         assert self.name is not None
         self.sink.append(CallBegin(self.index, self.name, self._ident, self._name_span))

@@ -46,9 +46,31 @@ def decode_elements(node: Node, text: str, token: str) -> tuple[str, Code | None
     return _json(node, root)
 
 
+def close_elements(text: str, token: str) -> str:
+    """A text that is cut, with the tags that close what is open.
+
+    >>> close_elements("!<a>1!</a>!<b>!<item>x!</it", "!")
+    '!<a>1!</a>!<b>!<item>x!</item>!</b>'
+    """
+    half = text.rfind(token)
+    if half >= 0 and not _tag(token).match(text, half):
+        text = text[:half]
+    names: list[str] = []
+    for found in _tag(token).finditer(text):
+        if not found[1]:
+            names.append(found[2])
+        elif names and names[-1] == found[2]:
+            names.pop()
+    return text + "".join(f"{token}</{name}>" for name in reversed(names))
+
+
+def _tag(token: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(token)}\s*<(/?)([^<>\n]{{1,256}})>")
+
+
 def _tree(text: str, token: str) -> Element | None:
     """The elements of a text; None if a tag has no partner. Each code point is visited once."""
-    tag = re.compile(rf"{re.escape(token)}\s*<(/?)([^<>\n]{{1,256}})>")
+    tag = _tag(token)
     root = Element()
     open_elements: list[tuple[str, Element]] = [("", root)]
     at = 0

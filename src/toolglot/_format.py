@@ -401,7 +401,7 @@ def _check(fmt: Format) -> None:
 _KEPT = "\ue000"  # stands for a blank that does not part a marker
 _PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
 _BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
-_SEARCHED = re.compile(rf"\s+\w+=|[\"'{GAP}]")
+_SEARCHED = re.compile(r"\s+\w+=|[\"']")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")
 
 
@@ -421,8 +421,8 @@ def is_control(marker: str) -> bool:
 
 
 def search_text(token: str) -> str:
-    """The part of an opener that can be searched for: up to the first attribute or what may differ."""
-    if '"' not in token and GAP not in token:
+    """The part of an opener that can be searched for: up to the first attribute."""
+    if '"' not in token:
         return token
     return _SEARCHED.split(token, maxsplit=1)[0]
 

@@ -10,7 +10,7 @@ import re
 
 from ._calls import Context
 from ._errors import Code
-from ._events import Event, Problem
+from ._events import CallEnd, Event, Problem
 from ._format import Compiled
 from ._machine import BlockReader, item_at
 from ._match import NO, WAIT, Markers, token_ahead, token_at
@@ -187,6 +187,8 @@ class LooseReader:
             if block is not None:
                 status = block.read(src)
                 self._look(block)
+                if status == DONE and self._strays(block):
+                    return FAIL
                 if status != DONE:
                     return status
                 self._after(block)
@@ -197,6 +199,17 @@ class LooseReader:
     def _look(self, block: BlockReader) -> None:
         if self.relevant_at < 0:
             self.relevant_at = block.writer.relevant_at
+
+    def _strays(self, block: BlockReader) -> bool:
+        """Whether an object below a tool's name has a key that the tool does not declare: then it is data about the
+        tool (what it gives back), unless the format is named."""
+        headed = self._formats.headed
+        writer = block.writer
+        if headed is None or self._formats.named or writer.format_id != headed.format.id or not writer.accepted:
+            return False
+        call = next((e.call for e in reversed(self.sink) if isinstance(e, CallEnd)), None)
+        declared = self._ctx.declared(call.name) if call is not None else None
+        return call is not None and bool(declared) and not call.arguments.keys() <= (declared or set())
 
     def _after(self, block: BlockReader) -> None:
         self.accepted += block.writer.accepted
@@ -248,10 +261,13 @@ class LooseReader:
 
     def _close_fence(self, src: Source, pos: int) -> int:
         end = pos
-        while end < len(src.buf) and src.buf[end] == "`":
+        last = min(len(src.buf), pos + LOOKAHEAD)
+        while end < last and src.buf[end] == "`":
             end += 1
+        if end == len(src.buf) and not src.final and end - pos < LOOKAHEAD:
+            return MORE
         if end - pos < len(self._fence):
-            return MORE if end == len(src.buf) and not src.final else FAIL
+            return FAIL
         src.pos = end
         return DONE
 
@@ -261,6 +277,8 @@ class LooseReader:
         if block is not None:
             status = block.finish(src)
             self._look(block)
+            if status == DONE and self._strays(block):
+                return FAIL
             if status != DONE:
                 return status
             self._after(block)

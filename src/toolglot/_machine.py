@@ -14,10 +14,10 @@ from typing import ClassVar, TypeAlias
 
 from ._calls import CallWriter, Context
 from ._drift import Drift
-from ._elements import decode_elements
+from ._elements import close_elements, decode_elements
 from ._envelope import Envelope
 from ._errors import Code
-from ._events import Event, Span
+from ._events import Event, Problem, Span
 from ._format import Compiled, Part, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
@@ -243,6 +243,8 @@ class ParamGrammar:
                 self._end = end
                 return 1
             waits = waits or end == WAIT
+        if waits:
+            return WAIT
         for known in (self._ends, self._openers):
             match = known.match(text, start, final)
             if match > 0:
@@ -311,6 +313,7 @@ class ItemReader:
         "_kind",
         "_literal",
         "_members",
+        "_missing",
         "_name",
         "_name_span",
         "_params",
@@ -347,6 +350,7 @@ class ItemReader:
         self._key = ""
         self._key_at = 0
         self._kind = ""  # of the parameter's value, where the wire says it: "string" or "json"
+        self._missing: tuple[str, int] | None = None  # the marker that a value lacks before it, and where
         self._seen: set[str] = set()
         self._members = 0  # the length of the arguments' JSON with its whole members
         self._declared: frozenset[str] | None = None
@@ -444,17 +448,22 @@ class ItemReader:
         if following and following[0].field == "args":
             if src.buf[start] == "{":
                 at = src.base + start
-                self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the arguments, got none", at, at, True)
+                self._writer.problem(
+                    Code.UNOPENED, f"Expected {written(token)!r} before the arguments, got none", at, at, True
+                )
                 return DONE
             ended = self._ends_early(src, start)
             if ended != NO:
                 return MORE if ended == WAIT else DONE
         word = search_text(token)
-        if self._step == 0 and src.buf.startswith(word, start) and _goes_on(src.buf, start + len(word)):
-            return FAIL  # another word than the opener's: nothing is wrong with it
+        behind = token_at(word, src.buf, start, src.final) if self._step == 0 and word != token else NO
+        if behind >= 0:
+            elements = _elements_follow(src.buf, behind, src.final)
+            if elements <= 0:  # the opener's first word alone: nothing is wrong with it
+                return FAIL if elements == 0 else MORE
         code = Code.INVALID_NAME if self._step == 0 else Code.UNREADABLE
         where = self._writer.item_at if self._step == 0 else src.base + start
-        return self._fail(code, f"Expected {token!r}, got {got(src.buf, start, token)}", where)
+        return self._fail(code, f"Expected {written(token)!r}, got {got(src.buf, start, token)}", where)
 
     @property
     def _behind_args(self) -> tuple[str, ...]:
@@ -485,7 +494,7 @@ class ItemReader:
     def _unclosed(self, src: Source, at: int, instead: str) -> int:
         """The arguments are whole: what is missing behind them is no matter (ruling 11)."""
         token = self._fmt.steps[self._step].literal
-        self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the arguments, got {instead}", at, at)
+        self._writer.problem(Code.UNCLOSED, f"Expected {written(token)!r} after the arguments, got {instead}", at, at)
         self._step = len(self._fmt.steps)
         return DONE
 
@@ -502,7 +511,7 @@ class ItemReader:
         if behind == len(buf) and src.final:
             return MORE
         ended = self._header_ends(buf, behind, src.final)
-        if ended == WAIT:
+        if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
             return MORE
         at = src.base + start
         if ended == NO or found is None:
@@ -517,6 +526,12 @@ class ItemReader:
         """A name ends where the next marker begins, though its characters could be a name's."""
         token = self._fmt.steps[self._step + 1].literal
         return marker_before(buf, token, start + 1, end) if token else end
+
+    def _name_may_stop(self, buf: str, start: int, end: int) -> bool:
+        """Whether the next marker may yet turn out to have begun inside the name."""
+        token = self._fmt.steps[self._step + 1].literal
+        first = max(start + 1, len(buf) - len(token) + 1)
+        return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         if field == "index":
@@ -578,6 +593,8 @@ class ItemReader:
     def _args(self, src: Source) -> int:
         literal = self._literal
         writer = self._writer
+        if self._state == "after":  # the text was over when the reply ended
+            return self._end_parameters(src)
         if literal is None:
             start = blank_end(src.buf, src.pos)
             if start == len(src.buf):
@@ -711,8 +728,8 @@ class ItemReader:
         if stop == len(buf):
             return MORE
         end = self._behind_key(src, stop)
-        if end == WAIT:
-            return MORE
+        if end == WAIT or (python and end == len(buf) and not src.final):
+            return MORE  # a second "=" would make it a comparison
         name = buf[key_at:stop].strip()
         if fmt.key_codec == "xml":
             name = decode_entities(name)
@@ -734,6 +751,11 @@ class ItemReader:
         if name in self._seen:
             message = f"The argument {name!r} stands twice: the last value counts"
             self._writer.problem(Code.DUPLICATE_ARGUMENT, message, src.base + start, src.base + end, True)
+        if self._missing is not None:
+            token, place = self._missing
+            self._writer.problem(
+                Code.UNOPENED, f"Expected {written(token)!r} before the value, got none", place, place, True
+            )
         self._seen.add(name)
         self._key = name
         src.pos = end
@@ -743,6 +765,7 @@ class ItemReader:
     def _behind_key(self, src: Source, stop: int) -> int:
         """The end of the markers between a key and its value; only the last of several may be missing."""
         self._kind = ""
+        self._missing = None
         end = self._behind_key_only(src, stop)
         if not self._fmt.typed:
             return end
@@ -766,8 +789,7 @@ class ItemReader:
             if behind == NO and index and index == len(middle) - 1:
                 start = blank_end(src.buf, end)
                 if start < len(src.buf) and src.buf[start] != "<":
-                    at = src.base + end
-                    self._writer.problem(Code.UNOPENED, f"Expected {token!r} before the value, got none", at, at, True)
+                    self._missing = (token, src.base + end)
                     return end
             if behind < 0:
                 return behind
@@ -859,7 +881,8 @@ class ItemReader:
         return tuple(s.literal for s in self._fmt.steps[self._step + 1 :])
 
     def _say_drift(self, key: str, start: int, end: int) -> None:
-        message = f"Expected {self._fmt.param_open[0]!r} and the key, got another form of the parameter {key!r}"
+        opener = written(self._fmt.param_open[0])
+        message = f"Expected {opener!r} and the key, got another form of the parameter {key!r}"
         self._writer.problem(Code.DRIFTED, message, start, end, True)
 
     def _pass_stray(self, src: Source, start: int, drift: Drift, declared: frozenset[str]) -> int:
@@ -869,7 +892,7 @@ class ItemReader:
         if self._params and own.startswith("</") and buf.startswith(f"<{own[2:]}", start):
             end = start + len(own) - 1
             self._writer.problem(
-                Code.DRIFTED, f"Expected {own!r}, got '<{own[2:]}'", src.base + start, src.base + end, True
+                Code.DRIFTED, f"Expected {written(own)!r}, got '<{own[2:]}'", src.base + start, src.base + end, True
             )
             src.pos = end
             self._step += 1
@@ -966,7 +989,9 @@ class ItemReader:
             if end == NO:
                 at = src.at
                 instead = got(src.buf, start, token)
-                self._writer.problem(Code.UNCLOSED, f"Expected {token!r} after the value, got {instead}", at, at)
+                self._writer.problem(
+                    Code.UNCLOSED, f"Expected {written(token)!r} after the value, got {instead}", at, at
+                )
                 break
             src.pos = end
         self._state = "after"
@@ -998,10 +1023,9 @@ class ItemReader:
         fmt = self._fmt
         node = self._ctx.node(self._name)
         node = node.member(self._key) if node is not None else None
-        untyped = node is None or node.types is None
-        streams = (untyped and self._kind == "string") or (
-            node is not None and node.types == frozenset({"string"}) and self._kind != "json"
-        )
+        types = node.types if node is not None else None
+        said = self._kind == "string" and (types is None or "string" in types)
+        streams = said or (types == frozenset({"string"}) and self._kind != "json")
         own = tuple(s.literal for s in fmt.steps[self._step + 1 :])
         lead, tail = fmt.value_lead, fmt.value_tail
         grammar: Grammar
@@ -1060,11 +1084,16 @@ class ItemReader:
             self._writer.problem(code, message, start, max(stop or end, start))
         self._writer.delta(self._prefix() + json_text, end)
 
+    @property
+    def _element_token(self) -> str:
+        """What stands before each tag of a value."""
+        return written(self._fmt.param_open[0]).rstrip("<")
+
     def _decoded(self, node: Node, text: str) -> tuple[str, Code | None]:
         """A raw value as JSON: by the type that the wire says, by its elements, or by the schema alone."""
         if self._fmt.value_codec == "elements":
-            return decode_elements(node, text, written(self._fmt.param_open[0]).rstrip("<"))
-        if self._kind == "string" and node.types is None:
+            return decode_elements(node, text, self._element_token)
+        if self._kind == "string" and (node.types is None or "string" in node.types):
             return json_string(text), None
         if self._kind == "json":
             read = lenient_json(text, node, coerce_value)
@@ -1109,6 +1138,8 @@ class ItemReader:
         writer = self._writer
         if self._envelope is not None and not self._body_done:
             return self._envelope.finish(src)
+        if self._name is None and self._fmt.steps[self._step].field == "name" and not self._half_name(src):
+            return False
         if self._raw is not None:
             status = self._raw.cut(src)
             writer.delta(self._raw.take(), src.at)
@@ -1116,6 +1147,17 @@ class ItemReader:
                 return self._raw_done(src, self._raw) == DONE and self._resume(src)
         self._report_cut(src)
         return True
+
+    def _half_name(self, src: Source) -> bool:
+        """The text ends inside the name: whether it may become one that counts. With markup it is refused if not."""
+        start = blank_end(src.buf, src.pos)
+        word = src.buf[start:].strip()
+        tools = self._ctx.tools
+        if any(t.startswith(word) for t in tools) or (self._writer.tagged and not tools):
+            return True
+        if word and self._writer.tagged and self._extra.id_pattern is None:
+            self._take_name("name", word, src.base + start)
+        return self._writer.tagged
 
     def _resume(self, src: Source) -> bool:
         status = self.read(src)
@@ -1159,13 +1201,22 @@ class ItemReader:
         if raw.streams:
             return f'{text}"}}'
         root = self._ctx.node(self._name)
-        json_text, _ = self._decoded(root.member(self._key) if root is not None else ANY, raw.value())
+        node = root.member(self._key) if root is not None else ANY
+        value = raw.value()
+        if self._fmt.value_codec == "elements":
+            value = close_elements(value, self._element_token)
+        json_text, _ = self._decoded(node, value)
         return f"{text}{self._prefix()}{json_text}}}"
 
 
-def _goes_on(buf: str, pos: int) -> bool:
-    """Whether a word goes on at pos."""
-    return buf[pos : pos + 1].isalnum() or buf[pos : pos + 1] in tuple("_-")
+def _elements_follow(buf: str, pos: int, final: bool) -> int:
+    """Whether a tag ends at pos and another stands behind it: 1, 0, or -1 for too little text to tell."""
+    if not buf.startswith(">", pos):
+        return -1 if pos == len(buf) and not final else 0
+    start = blank_end(buf, pos + 1)
+    if start == len(buf):
+        return -1 if not final and start - pos <= LOOKAHEAD else 0
+    return int(buf[start] == "<")
 
 
 def _begins(step: Part, char: str) -> bool:
@@ -1184,8 +1235,8 @@ class BlockReader:
     """
 
     __slots__ = (
-        "_closes", "_ctx", "_depth", "_extra", "_fmt", "_head", "_in_list", "_item", "_lost_from", "_opens", "_quote",
-        "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
+        "_closes", "_ctx", "_depth", "_drifted", "_ends_turn", "_extra", "_fmt", "_head", "_in_list", "_item",
+        "_lost_from", "_opens", "_quote", "_sectioned", "_short_of", "_state", "_surplus", "racing", "start", "writer",
     )  # fmt: skip
 
     def __init__(
@@ -1205,6 +1256,7 @@ class BlockReader:
         self._in_list = False  # a list of JSON calls is open, since one of them could not be read
         self._lost_from = 0
         self._extra = Compiles.of(fmt)
+        self._ends_turn = entry in self._extra.ends  # the opener alone is no beginning of a call
         self._short_of = ""  # the part of the section's closer that is missing
         index = next((i for i, o in enumerate(fmt.opens) if o and o[0] == entry), -1)
         self._sectioned = index >= 0
@@ -1212,12 +1264,13 @@ class BlockReader:
         self._closes = self._alternatives(fmt, max(index, 0))
         self._state = "open" if self._sectioned else "items"
         section = fmt.format.section
-        if section is not None and index > len(section.also):
+        self._drifted = section is not None and index > len(section.also)
+        if self._drifted:
             message = f"Expected {written(fmt.opens[0][0])!r}, got {written(entry)!r}"
-            self.writer.problem(Code.DRIFTED, message, start, start + len(entry), True)
+            self.writer.unknown.append(Problem(Code.DRIFTED, message, True, (start, start + len(entry))))
         if not self._sectioned and fmt.opens and entry and not fmt.section_optional:
-            message = f"Expected {fmt.section_openers[0]!r} before the call, got none"
-            self.writer.problem(Code.UNOPENED, message, start, start, True)
+            message = f"Expected {written(fmt.section_openers[0])!r} before the call, got none"
+            self.writer.unknown.append(Problem(Code.UNOPENED, message, True, (start, start)))
 
     @property
     def streaming(self) -> LiteralReader | RawReader | None:
@@ -1271,12 +1324,14 @@ class BlockReader:
             if end == WAIT:
                 return MORE
             if end == NO:
-                if src.at == self.start:
+                if src.at == self.start or self._ends_turn:
                     return FAIL
                 if len(token) > 1:
-                    return self._failed((Code.UNREADABLE, f"Expected {token!r}", src.base + start), src)
+                    return self._failed((Code.UNREADABLE, f"Expected {written(token)!r}", src.base + start), src)
                 at = src.base + start
-                self.writer.problem(Code.UNOPENED, f"Expected {token!r} before the calls, got none", at, at, True)
+                self.writer.problem(
+                    Code.UNOPENED, f"Expected {written(token)!r} before the calls, got none", at, at, True
+                )
             else:
                 src.pos = end
             self._opens.pop(0)
@@ -1305,7 +1360,7 @@ class BlockReader:
             return self._end(src)
         if closed >= 0:
             src.pos = closed
-            return self._end(src)
+            return self._end(src) if not (first and self._drifted) else FAIL
         if not first:
             if buf[start] in ",;":
                 src.pos = start + 1
@@ -1350,18 +1405,19 @@ class BlockReader:
         for closer in self._closes:
             at = start
             found = NO
+            whole = True
             for token in closer:
                 end = token_at(token, buf, at, final) if found == NO else token_ahead(token, buf, at, final)
                 if end == WAIT:
                     waits = True
                     break
-                if end >= 0:
+                whole = end >= 0
+                if whole:
                     at = found = end
             else:
                 if found >= 0:
-                    if found < len(buf) or final or len(closer) == 1 or buf[:found].endswith(closer[-1]):
-                        if not buf[:found].endswith(closer[-1]):
-                            self._short_of = closer[-1]
+                    if whole or found < len(buf) or final:
+                        self._short_of = "" if whole else closer[-1]
                         return found
                     waits = True
         return WAIT if waits else NO
@@ -1370,7 +1426,7 @@ class BlockReader:
         if self._closes and (self.writer.accepted or not self.writer.tagged):
             at = src.at
             expected = self._closes[0][-1] if self._closes[0] else "the end"
-            self.writer.problem(Code.UNCLOSED, f"Expected {expected!r} after the calls, got {instead}", at, at)
+            self.writer.problem(Code.UNCLOSED, f"Expected {written(expected)!r} after the calls, got {instead}", at, at)
 
     def _after_single(self, src: Source) -> int:
         """Behind a call that stands without its section: a stray closer of the section is markup."""
@@ -1498,7 +1554,7 @@ class BlockReader:
         if self._short_of:
             at = src.at
             self.writer.problem(
-                Code.UNCLOSED, f"Expected {self._short_of!r} after the calls, got something else", at, at
+                Code.UNCLOSED, f"Expected {written(self._short_of)!r} after the calls, got something else", at, at
             )
         self.writer.block_end(src.at)
         self._state = "end"
@@ -1512,8 +1568,10 @@ class BlockReader:
             if not item.finish(src):
                 return FAIL
             if src.pos < len(src.buf):
-                writer.block_end(src.at)
-                return DONE
+                start = blank_end(src.buf, src.pos)
+                closed = self._closer(src.buf, start, True) if self._sectioned else NO
+                src.pos = max(closed, src.pos)
+                return self._end(src)
         elif self._state in ("skip", "lost"):
             src.pos = len(src.buf)
             writer.item_end(src.at)
@@ -1522,6 +1580,8 @@ class BlockReader:
                 return FAIL
             src.pos = len(src.buf)
             writer.cut(src.at, "{}", "{}", False)
+        elif self._state == "items" and () in self._closes:
+            return self._end(src)  # the block has no closer: the blanks behind it are text
         if self._state in ("items", "skip", "lost"):
             src.pos = len(src.buf)
             if self._sectioned and () not in self._closes:

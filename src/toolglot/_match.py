@@ -28,7 +28,7 @@ def token_at(token: str, text: str, pos: int, final: bool) -> int:
     >>> token_at("<parameter name=\\"", "<parameter name='x'", 0, True)
     17
     """
-    if text.startswith(token, pos):
+    if text.startswith(token, pos) and GAP not in token and SUFFIX not in token:
         return pos + len(token)
     if not _LOOSE.search(token):
         rest = text[pos : pos + len(token)]

@@ -86,7 +86,7 @@ class MessageReader:
         bodies = self._fmt.bodies
         opener = max((len(s) for s in self._fmt.starts if s not in bodies and buf.startswith(s, pos)), default=0)
         found = self._inside.find(buf, pos + opener)
-        if found is None:
+        if found is None or found.end() - pos > _HEADER:
             return FAIL if src.final or len(buf) - pos > _HEADER else MORE
         header = self._opened + buf[pos : found.start()]
         at = src.base + pos
@@ -274,7 +274,8 @@ class MessageReader:
             if not src.final and self._stops.match(src.buf, start, False) < 0:
                 return MORE
             ends = self._fmt.ends[0] if self._fmt.ends else ""
-            self.writer.problem(Code.UNCLOSED, f"Expected {ends!r} after the arguments", src.at, src.at)
+            if self._fmt.write.endswith(self._fmt.ends):  # else the vendor closes no call
+                self.writer.problem(Code.UNCLOSED, f"Expected {ends!r} after the arguments", src.at, src.at)
         self.writer.end(src.at)
         self.writer.block_end(src.at)
         return DONE

@@ -151,8 +151,8 @@ def _closers(blocks: tuple[Block, ...]) -> Markers:
 
 
 def _packed(marker: str) -> str:
-    """A marker without blanks, which may be there or not."""
-    return re.sub(rf"[\s{GAP}]", "", marker)
+    """A marker without what may be there or not."""
+    return re.sub(rf"[\s{GAP}{SUFFIX}]", "", marker)
 
 
 class Quoting:
@@ -255,7 +255,7 @@ class Racer:
     def begun(self) -> bool:
         """Whether a call was begun (or found not to be offered)."""
         writer = self.reader.writer
-        return bool(writer.open or writer.accepted or (writer.ever and self.status != FAIL))
+        return bool(writer.ever or writer.accepted)
 
 
 class Scanner:
@@ -473,6 +473,9 @@ class Scanner:
             self.hold = Hold(quoted, src.at, copy.copy(self.quoting))
             return DONE
         if roles.thinks:
+            if not self.named and marker[0].isalpha() and not self._begins_reply():
+                self._say_text(found.end())  # words in the midst of prose
+                return DONE
             src.pos = found.end()
             self._begin_thought(roles.thinks)
             return DONE
@@ -492,6 +495,11 @@ class Scanner:
         src.pos = found.end()
         return DONE
 
+    def _begins_reply(self) -> bool:
+        """Whether only blanks stand before the cursor."""
+        at = self.src.at
+        return at <= LOOKAHEAD and not self.ctx.history.slice(0, at).strip()
+
     def _answer(self, found: re.Match[str], blocks: list[Block]) -> int:
         """A marker around the answer is markup, its closer once its opener was read; else it is text."""
         marker = found.group()
@@ -499,7 +507,7 @@ class Scanner:
         if closers and not self.answer:
             self.answer = closers[0]
             self.src.pos = found.end()
-        elif self.answer in (marker, unsuffixed(marker)) and not self._escaped(marker):
+        elif _packed(self.answer) in (_packed(marker), _packed(unsuffixed(marker))) and not self._escaped(marker):
             self.answer = ""
             self.src.pos = found.end()
         else:
@@ -730,7 +738,7 @@ class Scanner:
                 if racer.status == MORE and not racer.begun:
                     racer.status = racer.reader.finish(racer.src)
         alive = [r for r in self.racers if r.status != FAIL]
-        begun = [r for r in alive if r.begun]
+        begun = [r for r in self.racers if r.begun]
         if not last and any(r.status == MORE and not r.begun for r in alive):
             return MORE
         # Where all fail, the one that came furthest fails for all.

@@ -25,6 +25,8 @@ from ._tools import Tool
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NAME = r"[^\s<>{}\[\]()\"'`,;=\\]{1,256}"
+_MORE = frozenset("]},;")
+"""What the machine may take for a part of the block, though the block is over."""
 _BLANK = r"[ \t\r\n]{0,64}"
 
 
@@ -133,7 +135,7 @@ class Shortcut:
             if found is None:
                 return Result(text, "".join(content), "", calls, [], [], self._format.id if calls else None, marks)
             at = self._block(text, end, tools, calls, marks)
-            if at < 0:
+            if at < 0 or _next(text, at) in _MORE:
                 return None
 
     def _block(
@@ -201,6 +203,12 @@ def _blank(text: str, at: int) -> int:
     while at < len(text) and text[at] in " \t\r\n":
         at += 1
     return at
+
+
+def _next(text: str, at: int) -> str:
+    """The next character that is no blank."""
+    at = _blank(text, at)
+    return text[at : at + 1]
 
 
 def shortcut(fmt: object) -> Shortcut | None:

@@ -56,6 +56,7 @@ _IDENTIFIER = r"[A-Za-z_$][\w$.-]{0,128}"
 _KEY_AHEAD = re.compile(
     rf"(?:\"[^\"\\\n]{{0,{LOOKAHEAD}}}\"|'[^'\\\n]{{0,{LOOKAHEAD}}}'|{_IDENTIFIER})[ \t\r\n]{{0,64}}:"
 )
+_KEYWORD = re.compile(r"\w{0,129}[ \t]{0,64}=?")
 _KEYWORD_AHEAD = re.compile(r"[^\W\d]\w{0,128}[ \t]{0,64}=(?!=)")
 _CONSTANT_AHEAD = re.compile(r"(?:true|false|null|True|False|None)(?!\w)")
 _ESCAPES = {"n": "\\n", "r": "\\r", "t": "\\t", "b": "\\b", "f": "\\f", '"': '\\"', "\\": "\\\\", "/": "\\/"}
@@ -777,11 +778,11 @@ class LiteralReader:
         return int(found.group().rstrip(": \t\r\n").strip("\"'") in node.declared)
 
     def _keyword_ahead(self, src: Source, pos: int) -> int:
-        if _KEYWORD_AHEAD.match(src.buf, pos):
-            return 1
-        word = re.compile(r"\w{0,128}[ \t]{0,64}=?").match(src.buf, pos)
+        word = _KEYWORD.match(src.buf, pos)
         assert word is not None
-        return -1 if word.end() == len(src.buf) and not src.final else 0
+        if word.end() == len(src.buf) and not src.final:
+            return -1  # a second "=" would make it a comparison
+        return int(_KEYWORD_AHEAD.match(src.buf, pos) is not None)
 
     def _closes_call(self, src: Source, pos: int, wait: int) -> int:
         """In a string with a doubtful quote, `')` ends the call only before a comma, a bracket or the end."""

@@ -46,6 +46,7 @@ class RawReader:
         "_limit",
         "_opener",
         "_tail",
+        "_unsure",
         "_weak",
         "_weak_end",
         "_xml",
@@ -72,6 +73,7 @@ class RawReader:
         self._weak_end = -1  # where reading then goes on
         self._closed = False  # the call's own closer was seen since
         self._both = False  # a value's closer and the call's
+        self._unsure = False  # the value's own closer stands where it perhaps ends
         self._opener = -1
 
     @property
@@ -136,6 +138,7 @@ class RawReader:
                 if self._weak < 0:
                     self._weak = src.base + stop
                     self._weak_end = src.base + end
+                    self._unsure = what != MAYBE_CALL
                 self._closed = self._closed or what != MAYBE_VALUE
                 self._both = self._both or what == MAYBE_BOTH
             elif what == OPENER:
@@ -209,7 +212,7 @@ class RawReader:
         if self._weak >= 0:
             self._weak = -1
             self._opener = -1
-            self._closed = self._both = False
+            self._closed = self._both = self._unsure = False
             held, self._held = self._held, []
             for piece in held:
                 self._put_now(piece)
@@ -232,7 +235,7 @@ class RawReader:
         src.unread(held)
         src.pos += self._weak_end - self._weak
         self.end = self._weak  # what is held is read again
-        self.unclosed = True
+        self.unclosed = not self._unsure
         self._held = []
         self._weak = -1
         self._finish()
