@@ -1256,7 +1256,7 @@ class BlockReader:
         self._in_list = False  # a list of JSON calls is open, since one of them could not be read
         self._lost_from = 0
         self._extra = Compiles.of(fmt)
-        self._ends_turn = entry in self._extra.ends  # the opener alone is no beginning of a call
+        self._ends_turn = entry in self._extra.ends.markers  # the opener alone is no beginning of a call
         self._short_of = ""  # the part of the section's closer that is missing
         index = next((i for i, o in enumerate(fmt.opens) if o and o[0] == entry), -1)
         self._sectioned = index >= 0
