@@ -486,9 +486,7 @@ class ItemReader:
         """A name or an id: everything up to the next marker, less blanks."""
         buf = src.buf
         start = blank_end(buf, src.pos)
-        pattern = _NAME if self._fmt.format.tier == "tagged" and self._fmt.value_codec != "python" else _PYTHON_NAME
-        found = pattern.match(buf, start)
-        stop = self._name_stop(buf, start, found.end()) if found else start
+        found, stop = _head(self._fmt, self._step, buf, start)
         behind = blank_end(buf, stop)
         if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
             return MORE
@@ -505,11 +503,6 @@ class ItemReader:
         self._take_name(field, buf[start:stop], at)
         src.pos = stop
         return DONE
-
-    def _name_stop(self, buf: str, start: int, end: int) -> int:
-        """A name ends where the next marker begins, though its characters could be a name's."""
-        token = self._fmt.steps[self._step + 1].literal
-        return marker_before(buf, token, start + 1, end) if token else end
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         if field == "index":
@@ -1241,15 +1234,15 @@ class BlockReader:
                 status = self._open(src)
             elif self._state == "items":
                 status = self._between(src)
-                if self._state == "end":
-                    return status
+            elif self._state == "behind":
+                status = self._behind(src)
             elif self._state == "skip":
                 status = self._skip(src)
             elif self._state == "lost":
                 status = self._lost(src)
             else:
                 status = self._read_item(src)
-            if status != DONE:
+            if status != DONE or self._state == "end":
                 return status
 
     def _open(self, src: Source) -> int:
@@ -1300,6 +1293,12 @@ class BlockReader:
             src.pos = closed
             return self._end(src)
         if not first:
+            parted = token_at(self._fmt.separator, buf, start, src.final) if self._fmt.separator else NO
+            if parted == WAIT:
+                return MORE
+            if parted >= 0:
+                src.pos = parted
+                return DONE
             if buf[start] in ",;":
                 src.pos = start + 1
                 return DONE
@@ -1314,7 +1313,7 @@ class BlockReader:
                 src.pos = start + 1
                 return DONE
             status = self._more_items(src, start)
-            if status != DONE or self._state == "end":
+            if status != DONE or self._state in ("behind", "end"):
                 return status
         src.pos = start
         return self._begin_item(src)
@@ -1488,19 +1487,47 @@ class BlockReader:
                     return DONE
 
     def _end(self, src: Source) -> int:
+        """The block is over, but for a separator where every call has a block of its own."""
         if self._short_of:
             at = src.at
             self.writer.problem(
                 Code.UNCLOSED, f"Expected {self._short_of!r} after the calls, got something else", at, at
             )
+            self._short_of = ""
+        if self._fmt.separator and self._state != "behind" and (self._fmt.each or not self._sectioned):
+            self._state = "behind"
+            return DONE
         self.writer.block_end(src.at)
         self._state = "end"
         return DONE
+
+    def _behind(self, src: Source) -> int:
+        """What parts two calls is markup, if another call follows it."""
+        start = blank_end(src.buf, src.pos)
+        if start == len(src.buf) and not src.final and start - src.pos < LOOKAHEAD:
+            return MORE
+        parted = token_at(self._fmt.separator, src.buf, start, src.final)
+        follows = NO if parted < 0 else self._opener_ahead(src, parted)
+        if WAIT in (parted, follows):
+            return MORE
+        if follows != NO:
+            src.pos = parted
+        return self._end(src)
+
+    def _opener_ahead(self, src: Source, pos: int) -> int:
+        """Where another block begins behind blanks; NO, or WAIT."""
+        start = blank_end(src.buf, pos)
+        if start == len(src.buf):
+            return NO if src.final or start - pos >= LOOKAHEAD else WAIT
+        ends = [token_at(opener, src.buf, start, src.final) for opener in self._fmt.openers]
+        return max(ends) if max(ends) >= 0 else (WAIT if WAIT in ends else NO)
 
     def finish(self, src: Source) -> int:
         """The text ends inside the block: DONE if that was reported, FAIL if the block's text is prose."""
         writer = self.writer
         item = self._item
+        if self._state == "behind":
+            return self._end(src)
         if self._state == "item" and item is not None:
             if not item.finish(src):
                 return FAIL
@@ -1524,15 +1551,15 @@ class BlockReader:
         return DONE
 
 
-def _tagged_item_at(buf: str, pos: int, final: bool) -> int:
-    """Whether a name stands at pos that a tag follows."""
-    found = _NAME.match(buf, pos)
+def _head(fmt: Compiled, step: int, buf: str, start: int) -> tuple[re.Match[str] | None, int]:
+    """The name or id that a step reads at start, and its end: where the next marker begins, though its characters
+    could be a name's."""
+    bare = fmt.steps[step].field != "id" and (fmt.format.tier != "tagged" or fmt.value_codec == "python")
+    found = (_PYTHON_NAME if bare else _NAME).match(buf, start)
     if found is None:
-        return NO
-    behind = blank_end(buf, found.end())
-    if behind == len(buf):
-        return NO if final or behind - pos > 2 * LOOKAHEAD else WAIT
-    return pos if buf[behind] == "<" else NO
+        return None, start
+    token = fmt.steps[step + 1].literal
+    return found, marker_before(buf, token, start + 1, found.end()) if token else found.end()
 
 
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
@@ -1549,12 +1576,29 @@ def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
         return token_at(fmt.item_opener, buf, pos, final)
     if fmt.body.field == "call":
         return pos if buf[pos] in "{[" else NO
-    if fmt.param_open:
-        return _tagged_item_at(buf, pos, final)
-    found = _PYTHON_NAME.match(buf, pos)
-    if found is None:
-        return NO
-    behind = blank_end(buf, found.end())
-    if behind == len(buf) and not final and behind - pos < 2 * LOOKAHEAD:
-        return WAIT
-    return pos if buf.startswith("(", behind) else NO
+    return _headed_item_at(fmt, buf, pos, final)
+
+
+def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
+    """The same for a call that no marker opens: a name or an id, and what the template has behind it."""
+    at = pos
+    for step, part in enumerate(fmt.steps):
+        at = blank_end(buf, at)
+        if at == len(buf):
+            return NO if final or at - pos > 2 * LOOKAHEAD else WAIT
+        if part.literal:
+            end = token_at(part.literal, buf, at, final)
+            return pos if end >= 0 else end
+        if part.field not in ("name", "id", "index"):
+            break
+        found, stop = _head(fmt, step, buf, at)
+        if found is None:
+            return NO
+        at = stop
+    if fmt.body.field == "args":
+        return pos if buf[at] == "{" or fmt.body.codec == "raw" else NO
+    if fmt.param_open and buf[at] == fmt.param_open[0][0]:  # a parameter may have drifted
+        return pos
+    closer = fmt.steps[step + 1].literal if step + 1 < len(fmt.steps) else ""
+    end = token_at(closer, buf, at, final) if closer else NO
+    return pos if end >= 0 else end
