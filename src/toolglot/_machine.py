@@ -393,6 +393,10 @@ class ItemReader:
     def _body_begun(self) -> bool:
         return self._envelope is not None or self._literal is not None or bool(self._params) or self._state != "open"
 
+    def _decides(self, src: Source) -> bool:
+        """Whether a marker that is not whole is none, since the text ends. Inside a call the text is cut there."""
+        return src.final and (not self._step or self._body_done)
+
     def _fail(self, code: Code, message: str, at: int) -> int:
         self.error = (code, message, at)
         return FAIL
@@ -422,7 +426,7 @@ class ItemReader:
             if start - src.pos >= LOOKAHEAD:
                 src.pos = start
             return MORE
-        end = token_at(token, src.buf, start, src.final)
+        end = token_at(token, src.buf, start, self._decides(src))
         if end == WAIT:
             return MORE
         if end != NO:
@@ -461,7 +465,7 @@ class ItemReader:
             return NO
         waits = False
         for token in self._behind_args:
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, self._decides(src))
             waits = waits or end == WAIT
             if end >= 0:
                 break
@@ -492,7 +496,7 @@ class ItemReader:
             return MORE
         if behind == len(buf) and src.final:
             return MORE
-        ended = self._header_ends(buf, behind, src.final)
+        ended = self._header_ends(buf, behind, self._decides(src))
         if ended == WAIT:
             return MORE
         at = src.base + start
@@ -611,7 +615,7 @@ class ItemReader:
     def _no_args(self, src: Source, start: int) -> int:
         """No object follows: an empty text before the closer is {}."""
         following = self._fmt.steps[self._step + 1 : self._step + 2]
-        end = token_at(following[0].literal, src.buf, start, src.final) if following else NO
+        end = token_at(following[0].literal, src.buf, start, self._decides(src)) if following else NO
         if end == WAIT:
             return MORE
         at = src.base + start
@@ -666,7 +670,7 @@ class ItemReader:
             if start - src.pos >= LOOKAHEAD:
                 src.pos = start
             return MORE
-        ended = self._closer_at(buf, start, src.final)
+        ended = self._closer_at(buf, start, self._decides(src))
         if ended == WAIT:
             return MORE
         if ended != NO:
@@ -674,9 +678,9 @@ class ItemReader:
             return self._end_parameters(src)
         key_at = start
         if fmt.param_open:
-            key_at = token_at(fmt.param_open[0], buf, start, src.final)
+            key_at = token_at(fmt.param_open[0], buf, start, self._decides(src))
             for token in fmt.param_open[1:]:
-                key_at = token_ahead(token, buf, key_at, src.final) if key_at >= 0 else key_at
+                key_at = token_ahead(token, buf, key_at, self._decides(src)) if key_at >= 0 else key_at
             if key_at == WAIT:
                 return MORE
             if key_at >= 0 and self._extra.drift is not None:
@@ -738,7 +742,7 @@ class ItemReader:
         if end == WAIT:
             return WAIT
         for token in (*self._fmt.param_middle[:-1], *self._fmt.type_close[-1:]):  # the type is missing
-            stop = token_ahead(token, src.buf, stop, src.final)
+            stop = token_ahead(token, src.buf, stop, self._decides(src))
             if stop < 0:
                 break
         return stop
@@ -748,7 +752,7 @@ class ItemReader:
         middle = self._fmt.param_middle
         end = stop
         for index, token in enumerate(middle):
-            behind = token_ahead(token, src.buf, end, src.final)
+            behind = token_ahead(token, src.buf, end, self._decides(src))
             if behind == NO and index and index == len(middle) - 1:
                 start = blank_end(src.buf, end)
                 if start < len(src.buf) and src.buf[start] != "<":
@@ -765,11 +769,11 @@ class ItemReader:
         fmt, buf = self._fmt, src.buf
         word = _TYPE.match(buf, at)
         assert word is not None
-        if word.end() == len(buf) and not src.final:
+        if word.end() == len(buf):
             return WAIT
         end = word.end()
         for token in fmt.type_close:
-            end = token_ahead(token, buf, end, src.final)
+            end = token_ahead(token, buf, end, self._decides(src))
             if end < 0:
                 return end
         said = word.group().lower()
@@ -782,13 +786,13 @@ class ItemReader:
     def _dangles(self, src: Source, stop: int, name: str) -> int:
         """A key without a value stands last in the call: it is passed over. The call's closer, NO or WAIT."""
         buf = src.buf
-        end = token_ahead(self._fmt.param_middle[0], buf, stop, src.final)
+        end = token_ahead(self._fmt.param_middle[0], buf, stop, self._decides(src))
         if end < 0:
             return end
         start = blank_end(buf, end)
         if start == len(buf):
             return NO if src.final or start - end >= LOOKAHEAD else WAIT
-        closed = self._closer_at(buf, start, src.final)
+        closed = self._closer_at(buf, start, self._decides(src))
         if closed >= 0:
             at = src.base + stop
             self._writer.problem(
@@ -946,7 +950,7 @@ class ItemReader:
             start = blank_end(src.buf, src.pos)
             if start == len(src.buf):
                 return MORE
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, self._decides(src))
             if end == WAIT:
                 return MORE
             if end == NO:
@@ -1072,7 +1076,7 @@ class ItemReader:
             src.pos = start + len(separator)
             self._state = "open"
             return DONE
-        ended = self._closer_at(src.buf, start, src.final)
+        ended = self._closer_at(src.buf, start, self._decides(src))
         if ended == WAIT:
             return MORE
         if ended != NO:
@@ -1253,7 +1257,7 @@ class BlockReader:
                 if start - src.pos >= LOOKAHEAD:
                     src.pos = start
                 return MORE
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, src.final and src.at == self.start)
             if end == WAIT:
                 return MORE
             if end == NO:
@@ -1285,9 +1289,10 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        if closed == NO and src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
+        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
+        if closed == NO and src.final and not first and any(m.startswith(buf[start:]) for m in marks if m != buf[start:]):
             self._unclosed(src, repr(buf[start:]))
-            src.pos = len(buf)  # the text ends inside the closer
+            src.pos = len(buf)  # the text ends inside a marker
             return self._end(src)
         if closed >= 0:
             src.pos = closed
