@@ -470,6 +470,7 @@ class Compiled:
         tail_text = "".join(p.literal for p in parts[last + 1 :])
         self.text_tail = tail_text[: len(tail_text) - len(tail_text.lstrip())]  # blanks of the template behind it
         self._compile_param(fmt)
+        self.separator = " ".join(fmt.separator.replace(JOIN, "").split())  # the marker in it, if any
         self.section_openers = tuple(o[0] for o in opens if o)
         starts = list(self.section_openers)
         if self.call_opener:
@@ -552,7 +553,8 @@ class Compiled:
         pairs = [p for p in zip(self.opens, self.closes, strict=True) if p[0] and p[0][0] == spelling]
         fmt = self.format
         return (
-            *(tuple(pairs), self.steps, self.each, fmt.keys, fmt.id_rule, fmt.param_separator, fmt.tier),
+            *(tuple(pairs), self.steps, self.each, fmt.keys, fmt.id_rule, fmt.tier),
+            *(self.separator, fmt.param_separator),
             *(self.param_open, self.param_middle, self.type_close, self.param_close, self.value_lead, self.value_tail),
             *(self.key_codec, self.type_codec, self.value_codec),
             *(a.reads_like(spelling) for a in self.alternates),

@@ -404,6 +404,10 @@ class ItemReader:
     def _body_begun(self) -> bool:
         return self._envelope is not None or self._literal is not None or bool(self._params) or self._state != "open"
 
+    def _decides(self, src: Source) -> bool:
+        """Whether a marker that is not whole is none, since the text ends. Inside a call the text is cut there."""
+        return src.final and (not self._step or self._body_done)
+
     def _fail(self, code: Code, message: str, at: int) -> int:
         self.error = (code, message, at)
         return FAIL
@@ -433,7 +437,7 @@ class ItemReader:
             if start - src.pos >= LOOKAHEAD:
                 src.pos = start
             return MORE
-        end = token_at(token, src.buf, start, src.final)
+        end = token_at(token, src.buf, start, self._decides(src))
         if end == WAIT:
             return MORE
         if end != NO:
@@ -477,7 +481,7 @@ class ItemReader:
             return NO
         waits = False
         for token in self._behind_args:
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, self._decides(src))
             waits = waits or end == WAIT
             if end >= 0:
                 break
@@ -502,15 +506,13 @@ class ItemReader:
         """A name or an id: everything up to the next marker, less blanks."""
         buf = src.buf
         start = blank_end(buf, src.pos)
-        pattern = _NAME if self._fmt.format.tier == "tagged" and self._fmt.value_codec != "python" else _PYTHON_NAME
-        found = pattern.match(buf, start)
-        stop = self._name_stop(buf, start, found.end()) if found else start
+        found, stop = _head(self._fmt, self._step, buf, start)
         behind = blank_end(buf, stop)
         if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
             return MORE
         if behind == len(buf) and src.final:
             return MORE
-        ended = self._header_ends(buf, behind, src.final)
+        ended = self._header_ends(buf, behind, self._decides(src))
         if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
             return MORE
         at = src.base + start
@@ -521,11 +523,6 @@ class ItemReader:
         self._take_name(field, buf[start:stop], at)
         src.pos = stop
         return DONE
-
-    def _name_stop(self, buf: str, start: int, end: int) -> int:
-        """A name ends where the next marker begins, though its characters could be a name's."""
-        token = self._fmt.steps[self._step + 1].literal
-        return marker_before(buf, token, start + 1, end) if token else end
 
     def _name_may_stop(self, buf: str, start: int, end: int) -> bool:
         """Whether the next marker may yet turn out to have begun inside the name."""
@@ -642,7 +639,7 @@ class ItemReader:
     def _no_args(self, src: Source, start: int) -> int:
         """No object follows: an empty text before the closer is {}."""
         following = self._fmt.steps[self._step + 1 : self._step + 2]
-        end = token_at(following[0].literal, src.buf, start, src.final) if following else NO
+        end = token_at(following[0].literal, src.buf, start, self._decides(src)) if following else NO
         if end == WAIT:
             return MORE
         at = src.base + start
@@ -697,7 +694,7 @@ class ItemReader:
             if start - src.pos >= LOOKAHEAD:
                 src.pos = start
             return MORE
-        ended = self._closer_at(buf, start, src.final)
+        ended = self._closer_at(buf, start, self._decides(src))
         if ended == WAIT:
             return MORE
         if ended != NO:
@@ -705,9 +702,9 @@ class ItemReader:
             return self._end_parameters(src)
         key_at = start
         if fmt.param_open:
-            key_at = token_at(fmt.param_open[0], buf, start, src.final)
+            key_at = token_at(fmt.param_open[0], buf, start, self._decides(src))
             for token in fmt.param_open[1:]:
-                key_at = token_ahead(token, buf, key_at, src.final) if key_at >= 0 else key_at
+                key_at = token_ahead(token, buf, key_at, self._decides(src)) if key_at >= 0 else key_at
             if key_at == WAIT:
                 return MORE
             if key_at >= 0 and self._extra.drift is not None:
@@ -775,7 +772,7 @@ class ItemReader:
         if end == WAIT:
             return WAIT
         for token in (*self._fmt.param_middle[:-1], *self._fmt.type_close[-1:]):  # the type is missing
-            stop = token_ahead(token, src.buf, stop, src.final)
+            stop = token_ahead(token, src.buf, stop, self._decides(src))
             if stop < 0:
                 break
         return stop
@@ -785,7 +782,7 @@ class ItemReader:
         middle = self._fmt.param_middle
         end = stop
         for index, token in enumerate(middle):
-            behind = token_ahead(token, src.buf, end, src.final)
+            behind = token_ahead(token, src.buf, end, self._decides(src))
             if behind == NO and index and index == len(middle) - 1:
                 start = blank_end(src.buf, end)
                 if start < len(src.buf) and src.buf[start] != "<":
@@ -801,11 +798,11 @@ class ItemReader:
         fmt, buf = self._fmt, src.buf
         word = _TYPE.match(buf, at)
         assert word is not None
-        if word.end() == len(buf) and not src.final:
+        if word.end() == len(buf):
             return WAIT
         end = word.end()
         for token in fmt.type_close:
-            end = token_ahead(token, buf, end, src.final)
+            end = token_ahead(token, buf, end, self._decides(src))
             if end < 0:
                 return end
         said = word.group().lower()
@@ -818,13 +815,13 @@ class ItemReader:
     def _dangles(self, src: Source, stop: int, name: str) -> int:
         """A key without a value stands last in the call: it is passed over. The call's closer, NO or WAIT."""
         buf = src.buf
-        end = token_ahead(self._fmt.param_middle[0], buf, stop, src.final)
+        end = token_ahead(self._fmt.param_middle[0], buf, stop, self._decides(src))
         if end < 0:
             return end
         start = blank_end(buf, end)
         if start == len(buf):
             return NO if src.final or start - end >= LOOKAHEAD else WAIT
-        closed = self._closer_at(buf, start, src.final)
+        closed = self._closer_at(buf, start, self._decides(src))
         if closed >= 0:
             at = src.base + stop
             self._writer.problem(
@@ -983,7 +980,7 @@ class ItemReader:
             start = blank_end(src.buf, src.pos)
             if start == len(src.buf):
                 return MORE
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, self._decides(src))
             if end == WAIT:
                 return MORE
             if end == NO:
@@ -1115,7 +1112,7 @@ class ItemReader:
             src.pos = start + len(separator)
             self._state = "open"
             return DONE
-        ended = self._closer_at(src.buf, start, src.final)
+        ended = self._closer_at(src.buf, start, self._decides(src))
         if ended == WAIT:
             return MORE
         if ended != NO:
@@ -1301,15 +1298,15 @@ class BlockReader:
                 status = self._open(src)
             elif self._state == "items":
                 status = self._between(src)
-                if self._state == "end":
-                    return status
+            elif self._state == "behind":
+                status = self._behind(src)
             elif self._state == "skip":
                 status = self._skip(src)
             elif self._state == "lost":
                 status = self._lost(src)
             else:
                 status = self._read_item(src)
-            if status != DONE:
+            if status != DONE or self._state == "end":
                 return status
 
     def _open(self, src: Source) -> int:
@@ -1320,7 +1317,7 @@ class BlockReader:
                 if start - src.pos >= LOOKAHEAD:
                     src.pos = start
                 return MORE
-            end = token_at(token, src.buf, start, src.final)
+            end = token_at(token, src.buf, start, src.final and src.at == self.start)
             if end == WAIT:
                 return MORE
             if end == NO:
@@ -1354,14 +1351,26 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        if closed == NO and src.final and not first and any(c and c[0].startswith(buf[start:]) for c in self._closes):
+        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
+        if (
+            closed == NO
+            and src.final
+            and not first
+            and any(m.startswith(buf[start:]) for m in marks if m != buf[start:])
+        ):
             self._unclosed(src, repr(buf[start:]))
-            src.pos = len(buf)  # the text ends inside the closer
+            src.pos = len(buf)  # the text ends inside a marker
             return self._end(src)
         if closed >= 0:
             src.pos = closed
             return self._end(src) if not (first and self._drifted) else FAIL
         if not first:
+            parted = token_at(self._fmt.separator, buf, start, src.final) if self._fmt.separator else NO
+            if parted == WAIT:
+                return MORE
+            if parted >= 0:
+                src.pos = parted
+                return DONE
             if buf[start] in ",;":
                 src.pos = start + 1
                 return DONE
@@ -1376,7 +1385,7 @@ class BlockReader:
                 src.pos = start + 1
                 return DONE
             status = self._more_items(src, start)
-            if status != DONE or self._state == "end":
+            if status != DONE or self._state in ("behind", "end"):
                 return status
         src.pos = start
         return self._begin_item(src)
@@ -1551,19 +1560,47 @@ class BlockReader:
                     return DONE
 
     def _end(self, src: Source) -> int:
+        """The block is over, but for a separator where every call has a block of its own."""
         if self._short_of:
             at = src.at
             self.writer.problem(
                 Code.UNCLOSED, f"Expected {written(self._short_of)!r} after the calls, got something else", at, at
             )
+            self._short_of = ""
+        if self._fmt.separator and self._state != "behind" and (self._fmt.each or not self._sectioned):
+            self._state = "behind"
+            return DONE
         self.writer.block_end(src.at)
         self._state = "end"
         return DONE
+
+    def _behind(self, src: Source) -> int:
+        """What parts two calls is markup, if another call follows it."""
+        start = blank_end(src.buf, src.pos)
+        if start == len(src.buf) and not src.final and start - src.pos < LOOKAHEAD:
+            return MORE
+        parted = token_at(self._fmt.separator, src.buf, start, src.final)
+        follows = NO if parted < 0 else self._opener_ahead(src, parted)
+        if WAIT in (parted, follows):
+            return MORE
+        if follows != NO:
+            src.pos = parted
+        return self._end(src)
+
+    def _opener_ahead(self, src: Source, pos: int) -> int:
+        """Where another block begins behind blanks; NO, or WAIT."""
+        start = blank_end(src.buf, pos)
+        if start == len(src.buf):
+            return NO if src.final or start - pos >= LOOKAHEAD else WAIT
+        ends = [token_at(opener, src.buf, start, src.final) for opener in self._fmt.openers]
+        return max(ends) if max(ends) >= 0 else (WAIT if WAIT in ends else NO)
 
     def finish(self, src: Source) -> int:
         """The text ends inside the block: DONE if that was reported, FAIL if the block's text is prose."""
         writer = self.writer
         item = self._item
+        if self._state == "behind":
+            return self._end(src)
         if self._state == "item" and item is not None:
             if not item.finish(src):
                 return FAIL
@@ -1591,15 +1628,15 @@ class BlockReader:
         return DONE
 
 
-def _tagged_item_at(buf: str, pos: int, final: bool) -> int:
-    """Whether a name stands at pos that a tag follows."""
-    found = _NAME.match(buf, pos)
+def _head(fmt: Compiled, step: int, buf: str, start: int) -> tuple[re.Match[str] | None, int]:
+    """The name or id that a step reads at start, and its end: where the next marker begins, though its characters
+    could be a name's."""
+    bare = fmt.steps[step].field != "id" and (fmt.format.tier != "tagged" or fmt.value_codec == "python")
+    found = (_PYTHON_NAME if bare else _NAME).match(buf, start)
     if found is None:
-        return NO
-    behind = blank_end(buf, found.end())
-    if behind == len(buf):
-        return NO if final or behind - pos > 2 * LOOKAHEAD else WAIT
-    return pos if buf[behind] == "<" else NO
+        return None, start
+    token = fmt.steps[step + 1].literal
+    return found, marker_before(buf, token, start + 1, found.end()) if token else found.end()
 
 
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
@@ -1616,12 +1653,29 @@ def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
         return token_at(fmt.item_opener, buf, pos, final)
     if fmt.body.field == "call":
         return pos if buf[pos] in "{[" else NO
-    if fmt.param_open:
-        return _tagged_item_at(buf, pos, final)
-    found = _PYTHON_NAME.match(buf, pos)
-    if found is None:
-        return NO
-    behind = blank_end(buf, found.end())
-    if behind == len(buf) and not final and behind - pos < 2 * LOOKAHEAD:
-        return WAIT
-    return pos if buf.startswith("(", behind) else NO
+    return _headed_item_at(fmt, buf, pos, final)
+
+
+def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
+    """The same for a call that no marker opens: a name or an id, and what the template has behind it."""
+    at = pos
+    for step, part in enumerate(fmt.steps):
+        at = blank_end(buf, at)
+        if at == len(buf):
+            return NO if final or at - pos > 2 * LOOKAHEAD else WAIT
+        if part.literal:
+            end = token_at(part.literal, buf, at, final)
+            return pos if end >= 0 else end
+        if part.field not in ("name", "id", "index"):
+            break
+        found, stop = _head(fmt, step, buf, at)
+        if found is None:
+            return NO
+        at = stop
+    if fmt.body.field == "args":
+        return pos if buf[at] == "{" or fmt.body.codec == "raw" else NO
+    if fmt.param_open and buf[at] == fmt.param_open[0][0]:  # a parameter may have drifted
+        return pos
+    closer = fmt.steps[step + 1].literal if step + 1 < len(fmt.steps) else ""
+    end = token_at(closer, buf, at, final) if closer else NO
+    return pos if end >= 0 else end
