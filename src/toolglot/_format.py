@@ -537,6 +537,11 @@ class Compiled:
             middle = _literal(parts[kind + 1 : value])
             self.type_close = tokens(middle)
         close = _literal(parts[value + 1 :])
+        if middle.endswith(GAP):  # a line break may stand there, and is the template's own
+            middle = middle.rstrip(GAP) + "\n"
+            self.param_middle = tokens(middle) if kind is None else self.param_middle
+        if close.startswith(GAP):
+            close = "\n" + close.lstrip(GAP)
         self.param_close = tokens(close)
         self.key_codec = parts[key].codec
         self.value_codec = parts[value].codec

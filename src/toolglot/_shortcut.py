@@ -53,6 +53,82 @@ def _constant(text: str) -> None:
 
 
 _decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_float, parse_constant=_constant).raw_decode
+_decode_dense = json.JSONDecoder(parse_constant=_constant).raw_decode
+_SAMPLE = 2048  # code points that tell whether many small objects follow
+_DENSE = 8  # objects in the sample from which on a call for each object costs more than a look at the values
+_INFINITIES = (float("inf"), float("-inf"))
+
+
+def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
+    """The object at start and its end. Raises ValueError where the machine must decide: no JSON, a key that stands
+    twice, a number that no float can hold."""
+    if text.count("{", start, start + _SAMPLE) > _DENSE:
+        value, end = _decode_dense(text, start)
+        if _keys(value) == text.count(":", start, end):
+            return value, end
+    value, end = _decode(text, start)
+    return value, end
+
+
+def _keys(value: dict[str, Any]) -> int:
+    """How many keys a value holds all the way down; -1 if one of its numbers is infinite.
+
+    As many colons in its text say that no key stands twice: each key that was written has one.
+    """
+    keys = 0
+    todo: list[Any] = [value]
+    while todo:
+        container = todo.pop()
+        if type(container) is dict:
+            keys += len(container)
+            container = container.values()
+        for item in container:
+            kind = type(item)
+            if kind is dict or kind is list:
+                todo.append(item)
+            elif kind is float and item in _INFINITIES:
+                return -1
+    return keys
+
+
+_PYTHON = {
+    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
+    "object": (dict,), "null": (type(None),),
+}  # fmt: skip
+_ANY = frozenset(kind for kinds in _PYTHON.values() for kind in kinds)
+_admitted_by: dict[int, tuple[Node, dict[str, frozenset[type]]]] = {}
+
+
+def _admitted(node: Node) -> dict[str, frozenset[type]]:
+    """For the members whose type alone decides: the types that stay as they are. Made once a schema."""
+    known = _admitted_by.get(id(node))
+    if known is None or known[0] is not node:
+        if len(_admitted_by) > 256:
+            _admitted_by.clear()
+        made: dict[str, frozenset[type]] = {}
+        for key in node.declared:
+            types = node.member(key).types
+            if types is None and node.member(key).free:
+                made[key] = _ANY
+            elif types is not None and not types & {"array", "object"}:
+                made[key] = frozenset(kind for name in types for kind in _PYTHON[name])
+        known = _admitted_by[id(node)] = node, made
+    return known[1]
+
+
+def arguments_fit(node: Node, arguments: dict[str, Any]) -> bool:
+    """Whether arguments are surely left as they stand under a tool's schema."""
+    if node.types is not None and "object" not in node.types:
+        return False
+    admitted = _admitted(node)
+    for key, value in arguments.items():
+        kinds = admitted.get(key)
+        if kinds is None:
+            if not fits(node.member(key), value):
+                return False
+        elif type(value) not in kinds:
+            return False
+    return True
 
 
 def fits(node: Node, value: Any) -> bool:
@@ -84,7 +160,7 @@ def _shallow(value: Any, limit: int) -> bool:
 class Shortcut:
     """The short cut of one format."""
 
-    __slots__ = ("_close", "_end", "_ends", "_format", "_head", "_id", "_markers", "_open")
+    __slots__ = ("_close", "_end", "_ends", "_format", "_head", "_id", "_markers", "_open", "_others")
 
     def __init__(self, fmt: Format, compiled: Compiled) -> None:
         grammar = Grammar((fmt,))
@@ -95,6 +171,8 @@ class Shortcut:
         self._id = Compiles.of(compiled).id_pattern
         opening = "".join(re.escape(t) + _BLANK for t in (compiled.opens[0] if compiled.opens else ()))
         closing = "".join(_BLANK + re.escape(t) for t in (compiled.closes[0] if compiled.closes else ()))
+        others = "|".join(re.escape(c[0]) for c in compiled.closes[1:] if c)
+        self._others = re.compile(f"{_BLANK}(?:{others})") if others else None  # closers of another spelling
         listed = compiled.body.field == "args" and bool(opening)
         head, tail = self._call_patterns(fmt) if compiled.body.field == "call" else self._item_patterns(compiled)
         self._open = re.compile(opening) if listed else None
@@ -135,8 +213,10 @@ class Shortcut:
             if found is None:
                 return Result(text, "".join(content), "", calls, [], [], self._format.id if calls else None, marks)
             at = self._block(text, end, tools, calls, marks)
-            if at < 0 or _next(text, at) in _MORE:
+            if at < 0 or _next(text, at) in _MORE or (self._others is not None and self._others.match(text, at)):
                 return None
+            if at == len(text):
+                return Result(text, "".join(content), "", calls, [], [], self._format.id, marks)
 
     def _block(
         self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[tuple[int, int, SegmentKind]]
@@ -167,7 +247,7 @@ class Shortcut:
         if text[start : start + 1] != "{":
             return -1
         try:
-            arguments, end = _decode(text, start)
+            arguments, end = _decoded(text, start)
         except (ValueError, RecursionError):
             return -1
         name, ident, span = head["name"], None, head.span("name")
@@ -178,7 +258,7 @@ class Shortcut:
             ident, name = name, whole["name"]
             span = (span[0] + whole.start("name"), span[0] + whole.end("name"))
         tool = tools.get(name)
-        if tools and (tool is None or not fits(tool.node, arguments)):
+        if tools and (tool is None or not arguments_fit(tool.node, arguments)):
             return -1
         raw = text[start:end]
         tail = self._close.match(text, end)
@@ -194,7 +274,8 @@ class Shortcut:
         """Nothing in the arguments needs the machine's judgement."""
         if len(raw) > LIMITS["arguments"] or ("\\u" in raw and _SURROGATE.search(raw)):
             return False
-        if raw.count("{") + raw.count("[") > LIMITS["depth"] and not _shallow(arguments, LIMITS["depth"]):
+        nested = any(type(v) is dict or type(v) is list for v in arguments.values())
+        if nested and raw.count("{") + raw.count("[") > LIMITS["depth"] and not _shallow(arguments, LIMITS["depth"]):
             return False
         return not {"type", "properties"} <= arguments.keys()
 
@@ -222,6 +303,8 @@ def _made(fmt: Format) -> Shortcut | None:
         return None
     compiled = Compiled.of(fmt)
     headers = sum(s.field in ("name", "id") for s in compiled.steps)
-    if compiled.body.field == "params" or compiled.alternates or headers > 1:
+    if compiled.body.field == "params" or compiled.alternates or headers > 1 or compiled.body.codec != "json":
+        return None
+    if compiled.separator not in ("", ",", ";"):
         return None
     return Shortcut(fmt, compiled)

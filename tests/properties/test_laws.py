@@ -155,7 +155,7 @@ def round_trip(written: Any, read: Any) -> None:
     @given(asked=asked())
     def law(asked: Asked) -> None:
         assume(asked.calls and not is_open(written, asked))
-        assume(read != "auto" or not has_framing(written, asked))
+        assume(read != "auto" or not (has_framing(written, asked) or is_stray(written, asked)))
         tally.tried += 1
         try:
             text = render(asked.calls, format=written)
@@ -208,6 +208,13 @@ def has_framing(format: Any, asked: Asked) -> bool:
     raw = UNQUOTED.search(getattr(format, "param", ""))
     values = [v for call in asked.calls for v in call["arguments"].values() if isinstance(v, str)]
     return raw is not None and any(v != v.strip("\r\n") for v in values)
+
+
+def is_stray(format: Any, asked: Asked) -> bool:
+    """Whether a call whose name stands on a line of its own has keys that its tool does not declare: auto takes the
+    object for what the tool gave back."""
+    keys = [(call["name"], key) for call in asked.calls for key in call["arguments"]]
+    return format.id == "glm4_0414" and any(asked.parameter(name, key) is None for name, key in keys)
 
 
 WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN", "Infinity"})

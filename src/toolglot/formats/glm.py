@@ -1,6 +1,6 @@
 """Key and value tags behind the name: GLM."""
 
-from .._format import SUFFIX, Block, Format
+from .._format import GAP, SUFFIX, Block, Format
 from ._thinking import CHATML_ENDS, THINK, THINK_OR_CALL
 
 GLM45 = Format(
@@ -42,7 +42,7 @@ LING3 = Format(
 POOLSIDE_V1 = Format(
     "poolside_v1",
     call="<tool_call>{name}\n{params}</tool_call>",
-    param="<arg_key>{key}</arg_key>\n<arg_value>\n{value:raw}\n</arg_value>\n",
+    param=f"<arg_key>{{key}}</arg_key>\n<arg_value>{GAP}{{value:raw}}{GAP}</arg_value>\n",
     reasoning=THINK_OR_CALL,
     ends=("</assistant>",),
     about={"aliases": "laguna", "models": "Poolside v1, Laguna", "source": "the chat template of Laguna XS"},
