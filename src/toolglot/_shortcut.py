@@ -59,36 +59,40 @@ _DENSE = 8  # objects in the sample from which on a call for each object costs m
 _INFINITIES = (float("inf"), float("-inf"))
 
 
-def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
-    """The object at start and its end. Raises ValueError where the machine must decide: no JSON, a key that stands
-    twice, a number that no float can hold."""
-    if text.count("{", start, start + _SAMPLE) > _DENSE:
-        value, end = _decode_dense(text, start)
-        if _keys(value) == text.count(":", start, end):
-            return value, end
-    value, end = _decode(text, start)
-    return value, end
+def _decoded(text: str, start: int) -> tuple[dict[str, Any], int, int]:
+    """The object at start, its end, and how deep it nests (0 where that was not counted).
 
-
-def _keys(value: dict[str, Any]) -> int:
-    """How many keys a value holds all the way down; -1 if one of its numbers is infinite.
-
-    As many colons in its text say that no key stands twice: each key that was written has one.
+    Raises ValueError where the machine must decide: no JSON, a key that stands twice, a number that no float can hold.
     """
-    keys = 0
-    todo: list[Any] = [value]
-    while todo:
-        container = todo.pop()
-        if type(container) is dict:
-            keys += len(container)
-            container = container.values()
-        for item in container:
-            kind = type(item)
-            if kind is dict or kind is list:
-                todo.append(item)
-            elif kind is float and item in _INFINITIES:
-                return -1
-    return keys
+    if text.count('{"', start, start + _SAMPLE) > _DENSE:
+        value, end = _decode_dense(text, start)
+        keys, depth = _survey(value)
+        # As many colons as keys say that no key stands twice: each key that was written has one.
+        if keys == text.count(":", start, end):
+            return value, end, depth
+    value, end = _decode(text, start)
+    return value, end, 0
+
+
+def _survey(value: dict[str, Any]) -> tuple[int, int]:
+    """How many keys a value holds all the way down, and its levels; -1 keys if one of its numbers is infinite."""
+    keys = depth = 0
+    level: list[Any] = [value]
+    while level:
+        depth += 1
+        below: list[Any] = []
+        for container in level:
+            if type(container) is dict:
+                keys += len(container)
+                container = container.values()
+            for item in container:
+                kind = type(item)
+                if kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and item in _INFINITIES:
+                    return -1, depth
+        level = below
+    return keys, depth
 
 
 _PYTHON = {
@@ -96,6 +100,19 @@ _PYTHON = {
     "object": (dict,), "null": (type(None),),
 }  # fmt: skip
 _ANY = frozenset(kind for kinds in _PYTHON.values() for kind in kinds)
+
+
+@lru_cache(maxsize=256)
+def _kinds(types: frozenset[str]) -> frozenset[type]:
+    """The Python types of JSON types."""
+    return frozenset(kind for name in types for kind in _PYTHON[name])
+
+
+def _leaf(node: Node) -> bool:
+    """Whether nothing is known of what a value there holds."""
+    return not node.declared and node.member("").free and node.item(0).free
+
+
 _admitted_by: dict[int, tuple[Node, dict[str, frozenset[type]]]] = {}
 
 
@@ -111,7 +128,7 @@ def _admitted(node: Node) -> dict[str, frozenset[type]]:
             if types is None and node.member(key).free:
                 made[key] = _ANY
             elif types is not None and not types & {"array", "object"}:
-                made[key] = frozenset(kind for name in types for kind in _PYTHON[name])
+                made[key] = _kinds(types)
         known = _admitted_by[id(node)] = node, made
     return known[1]
 
@@ -143,6 +160,9 @@ def fits(node: Node, value: Any) -> bool:
     if type(value) is dict:
         return all(fits(node.member(k), v) for k, v in value.items())
     if type(value) is list:
+        inner = node.item(0)
+        if inner is node.item(len(value)) and _leaf(inner):  # all items stand at one place, and their types decide
+            return inner.types is None or set(map(type, value)) <= _kinds(inner.types)
         return all(fits(node.item(i), v) for i, v in enumerate(value))
     return True
 
@@ -247,7 +267,7 @@ class Shortcut:
         if text[start : start + 1] != "{":
             return -1
         try:
-            arguments, end = _decoded(text, start)
+            arguments, end, depth = _decoded(text, start)
         except (ValueError, RecursionError):
             return -1
         name, ident, span = head["name"], None, head.span("name")
@@ -262,7 +282,7 @@ class Shortcut:
             return -1
         raw = text[start:end]
         tail = self._close.match(text, end)
-        if tail is None or not self._plain(raw, arguments):
+        if tail is None or not self._plain(raw, arguments, depth):
             return -1
         marks.append((*span, "name"))
         marks.append((start, end, "arguments"))
@@ -270,11 +290,13 @@ class Shortcut:
         calls.append(Call(name, arguments, raw, ident, len(calls), self._format.id, whole_span, False))
         return tail.end()
 
-    def _plain(self, raw: str, arguments: dict[str, Any]) -> bool:
+    def _plain(self, raw: str, arguments: dict[str, Any], depth: int) -> bool:
         """Nothing in the arguments needs the machine's judgement."""
         if len(raw) > LIMITS["arguments"] or ("\\u" in raw and _SURROGATE.search(raw)):
             return False
-        nested = any(type(v) is dict or type(v) is list for v in arguments.values())
+        if depth > LIMITS["depth"]:
+            return False
+        nested = not depth and any(type(v) is dict or type(v) is list for v in arguments.values())
         if nested and raw.count("{") + raw.count("[") > LIMITS["depth"] and not _shallow(arguments, LIMITS["depth"]):
             return False
         return not {"type", "properties"} <= arguments.keys()
