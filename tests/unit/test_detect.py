@@ -386,6 +386,13 @@ def test_what_the_template_tells_is_told_of_a_format_that_was_named() -> None:
     assert (best.format, best.source, best.start_in) == ("hermes", "tokenizer_config", "reasoning")
 
 
+@pytest.mark.parametrize("id", ["hermes", "qwen3_xml", "glm45", "gemma4", "harmony", "lfm2"])
+def test_a_response_template_gives_the_format_that_reads_the_same(id: str) -> None:
+    template = get_format(id).to_response_template()
+    best = detect(tokenizer_config={"response_template": template})[0]
+    assert (best.format, best.source) == (id, "tokenizer_config"), best.reason
+
+
 def test_a_response_template_is_asked_for_its_markers() -> None:
     template = {"fields": {"tool_calls": {"open": "<|tool_calls_section_begin|>", "item": "<\\|tool_call_begin\\|>"}}}
     best = detect(tokenizer_config={"response_template": template})[0]

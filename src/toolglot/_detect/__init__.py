@@ -16,7 +16,7 @@ from .._format import AnyFormat, Format
 from .._parser import parse
 from .._registry import formats, get_format
 from .names import by_name
-from .probing import probe
+from .probing import probe, readings_of
 from .rules import PARSER_TYPES, RULES, TOKENS, Rule
 
 TEMPLATES = 4  # that are tried, of a tokenizer that has several
@@ -124,10 +124,23 @@ def _declared(config: Mapping[str, Any]) -> Iterator[Detection]:
             yield Detection(id, f"The tokenizer's configuration names the parser {kind!r}.", "tokenizer_config")
     template = config.get("response_template")
     if template:
-        markers = "\n".join(_strings(template)).replace("\\", "")
-        for id, rule in _by_rules(RULES, markers) or _by_rules(TOKENS, markers):
-            reason = f"The tokenizer's response_template holds {_in_words(rule, markers)}."
-            yield Detection(id, reason, "tokenizer_config")
+        yield from _of_response_template(template)
+
+
+def _of_response_template(template: Any) -> Iterator[Detection]:
+    """The formats that read what a response_template reads, or whose markers it holds if it says more than a format."""
+    markers = "\n".join(_strings(template)).replace("\\", "")
+    ruled = _by_rules(RULES, markers) or _by_rules(TOKENS, markers)
+    try:
+        said = Format.from_response_template(template)
+    except ToolglotError:
+        readings = []
+    else:
+        readings = readings_of(said, formats(), [id for id, _ in ruled])
+    for reading in readings:
+        yield Detection(reading.format, "It reads what the tokenizer's response_template reads.", "tokenizer_config")
+    for id, rule in ruled:
+        yield Detection(id, f"The tokenizer's response_template holds {_in_words(rule, markers)}.", "tokenizer_config")
 
 
 def _strings(value: Any, depth: int = 0) -> Iterator[str]:

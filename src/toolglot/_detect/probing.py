@@ -224,6 +224,17 @@ def _common(a: str, b: str) -> int:
 # Reading back.
 
 
+def readings_of(format: AnyFormat, formats: Sequence[AnyFormat], preferred: Sequence[str]) -> list[Reading]:
+    """The formats that read back what `format` writes, the likeliest first."""
+    for calls in (HARD, PLAIN):
+        try:
+            reply = render([{"name": name, "arguments": given} for name, given in calls], format=format)
+        except ToolglotError:
+            continue
+        return _readings(Turn("", "", reply, calls, ""), formats, preferred)
+    return []
+
+
 def _readings(turn: Turn, formats: Sequence[AnyFormat], preferred: Sequence[str]) -> list[Reading]:
     """The formats that read every call of the turn by its name, as far as none reads it better; the likeliest first.
 
