@@ -133,13 +133,19 @@ class Parser:
 
         Raises `ToolglotError` after `finish`, and with strict `ParseError` at the first error.
         """
+        hot = self._hot
+        if hot is not None and type(text) is str:
+            events = hot.push(text)
+            if events is not None:
+                return events
+        return self._feed(text)
+
+    def _feed(self, text: str) -> list[Event]:
+        """The machine reads the piece."""
         if not isinstance(text, str):
             raise TypeError(f"expected text as str, got {type(text).__name__}")
         known = 0
         if self._hot is not None:
-            events = self._hot.push(text)
-            if events is not None:
-                return events
             text, known = self._cool(text)
         if self._finished:
             raise ToolglotError("expected no text after finish(), got feed()")
