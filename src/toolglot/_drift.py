@@ -13,6 +13,8 @@ from typing import Literal
 from ._match import NO, WAIT
 
 _AHEAD = 600
+_OPENER = 320  # the longest drifted opener
+_S = r"[ \t]{0,16}+(?:\r?\n)?+[ \t]{0,16}+"
 _TAG = re.compile(r"<(\w+)")
 
 
@@ -33,7 +35,9 @@ class Drift:
     def __init__(self, tag: str) -> None:
         self.tag = f"<{tag}"
         self._opener = re.compile(
-            rf"<{tag}(?P<how>\s*[=(]\s*|\s+name\s*=\s*|\s*>\s*)[\"']?(?P<key>[\w.$-]{{1,128}})[\"']?\s*(?P<next></{tag}>|=|>)"
+            rf"<{tag}(?P<how>{_S}[=(]{_S}|(?=[ \t\r\n]){_S}name{_S}={_S}|{_S}>{_S})"
+            rf"[\"']?(?P<key>[\w.$-]{{1,128}})[\"']?{_S}"
+            rf"(?P<next></{tag}>|=|>)"
         )
         self._stray = re.compile(r"<(?P<name>\w+)>(?P<text>[^<]{0,400})</(?P=name)>[ \t\r\n]*")
         self._rest = re.compile(rf"[^<]{{0,300}}(?:<value>[^<]{{0,300}}</value>\s*)?(?:</{tag}>[ \t\r\n]*){{0,3}}")
@@ -49,7 +53,7 @@ class Drift:
         """A drifted opener of one of these keys at pos, NO or WAIT."""
         found = self._opener.match(text, pos)
         if found is None:
-            return self._unsure(text, pos, final, 160)
+            return self._unsure(text, pos, final, _OPENER)
         if found["key"] not in keys:
             return NO
         in_tag = ">" not in found["how"]

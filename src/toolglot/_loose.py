@@ -18,8 +18,8 @@ from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
 from ._values._raw import blank_end
 
-_FENCE = re.compile(r"(?P<run>`{3,})[ \t]*[\w+.-]*[ \t]*\r?\n")
-_FENCE_START = re.compile(r"`{1,2}\Z|`{3,}[ \t]*[\w+.-]{0,40}[ \t]*\r?\Z")
+_FENCE = re.compile(r"(?P<run>`{3,64}+)[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\n")
+_FENCE_START = re.compile(r"`{1,2}\Z|`{3,64}+[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\Z")
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _LINE_BLANK = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"[ \t\r\n]*")

@@ -25,7 +25,7 @@ from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import Grammar, RawReader, blank_end, decode_entities
+from ._values._raw import Grammar, RawReader, Scan, blank_end, decode_entities
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
@@ -272,8 +272,11 @@ class TextGrammar:
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
         end = token_at(self._close, text, pos, final)
-        if end < 0:
-            return (_raw.WAIT if end == WAIT else _raw.NO), pos
+        if end == NO:
+            opener = self._openers.match(text, pos, final)
+            return (_raw.WAIT if opener < 0 else _raw.OPENER if opener else _raw.NO), pos
+        if end == WAIT:
+            return _raw.WAIT, pos
         start = blank_end(text, end)
         if start == len(text):
             return (_raw.YES if final or start - end >= LOOKAHEAD else _raw.WAIT), end
@@ -588,6 +591,8 @@ class ItemReader:
         writer = self._writer
         if self._state == "after":  # the text was over when the reply ended
             return self._end_parameters(src)
+        if self._state == "value":
+            return self._text_args(src, src.pos)
         if literal is None:
             start = blank_end(src.buf, src.pos)
             if start == len(src.buf):
@@ -596,7 +601,7 @@ class ItemReader:
                 return MORE
             char = src.buf[start]
             codec = self._fmt.body.codec
-            if codec == "raw" and (char != "{" or self._state == "value"):
+            if codec == "raw" and char != "{":
                 return self._text_args(src, start)
             if char not in "{\"'" or (char != "{" and codec != "json"):
                 return self._no_args(src, start)
@@ -1025,14 +1030,18 @@ class ItemReader:
         if fmt.body.field == "args":
             tail = fmt.text_tail
             grammar = TextGrammar(own, self._closes, self._extra)
+            kind: tuple[object, ...] = (fmt.format.id, own, self._closes)
         else:
             close = fmt.closer_of(self._key)
             if fmt.value_codec == "cdata" and src.buf.startswith(_CDATA, src.pos):
                 src.pos += len(_CDATA)
                 close = f"]]>{close}"
             grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen, close)
+            given = frozenset(self._seen & self._declared) if self._declared else None
+            kind = (fmt.format.id, own, self._closes, close, self._declared, given)
+        scan = self._ctx.scans.setdefault(kind, Scan())
         raw = RawReader(
-            grammar, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
+            grammar, scan, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
             limit=self._ctx.limits["held"],
         )  # fmt: skip
         if streams:

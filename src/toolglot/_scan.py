@@ -235,13 +235,14 @@ class Hold:
 class Racer:
     """One format in a race."""
 
-    __slots__ = ("reader", "sink", "src", "status")
+    __slots__ = ("cut", "reader", "sink", "src", "status")
 
     def __init__(self, reader: Reader, src: Source, sink: list[Event]) -> None:
         self.reader = reader
         self.src = src
         self.sink = sink
         self.status = MORE
+        self.cut = False  # the text ended while it read
 
     @property
     def begun(self) -> bool:
@@ -724,6 +725,7 @@ class Scanner:
             for racer in self.racers:
                 if racer.status == MORE and not racer.begun:
                     racer.status = racer.reader.finish(racer.src)
+                    racer.cut = True
         alive = [r for r in self.racers if r.status != FAIL]
         begun = [r for r in self.racers if r.begun]
         if not last and any(r.status == MORE and not r.begun for r in alive):
@@ -738,7 +740,7 @@ class Scanner:
         if winner.status == DONE:
             self._close_block(winner.reader)
         elif winner.status == FAIL:
-            self._fail_block(winner.reader, rest=last)
+            self._fail_block(winner.reader, rest=winner.cut)
         return DONE
 
     def _adopt(self, racer: Racer) -> None:
