@@ -298,7 +298,6 @@ class CallWriter:
         that of everything closed; `named` says whether the name is known."""
         if self.refused:
             self.item_end(end)
-            self.block_end(end)
             return
         text = self.ctx.history.slice(self.item_at, end)
         if self.open and self.ctx.truncated == "close":

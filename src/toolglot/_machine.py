@@ -25,7 +25,7 @@ from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import Grammar, RawReader, Scan, blank_end, decode_entities
+from ._values._raw import Grammar, RawReader, Scan, blank_end, decode_entities, skip_blanks
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
@@ -148,10 +148,10 @@ class ParamGrammar:
     def _behind(self, text: str, end: int, final: bool) -> tuple[int, int]:
         """A closer stands before `end`: can the grammar go on?"""
         start = blank_end(text, end)
+        if start - end >= LOOKAHEAD:
+            return _raw.YES, end
         if start == len(text):
-            if final or start - end >= LOOKAHEAD:
-                return _raw.YES, end
-            return _raw.WAIT, end
+            return (_raw.YES if final else _raw.WAIT), end
         what = self._next(text, start, final, fresh=False)
         if what == WAIT:
             return _raw.WAIT, end
@@ -225,10 +225,12 @@ class ParamGrammar:
         again = token_at(self._close, text, start, final) if start < len(text) else NO
         if again != NO:
             return 2 if again >= 0 else WAIT  # the value's closer stands behind the call's: the value goes on
-        if not self._closes:
-            return 1 if final or start < len(text) or start - pos >= LOOKAHEAD else WAIT
+        if start - pos >= LOOKAHEAD:
+            return 1
         if start == len(text):
-            return 1 if final or start - pos >= LOOKAHEAD else WAIT
+            return 1 if final else WAIT
+        if not self._closes:
+            return 1
         waits = False
         for token in self._closes:
             end = token_at(token, text, start, final)
@@ -278,7 +280,7 @@ class TextGrammar:
         if end == WAIT:
             return _raw.WAIT, pos
         start = blank_end(text, end)
-        if start == len(text):
+        if start == len(text) or start - end >= LOOKAHEAD:
             return (_raw.YES if final or start - end >= LOOKAHEAD else _raw.WAIT), end
         if "\n" in text[end:start]:
             return _raw.YES, end
@@ -388,9 +390,9 @@ class ItemReader:
         others = [a for a in fmt.alternates if a.steps[:at] == fmt.steps[:at] and len(a.steps) > at]
         if not any(a.steps[at] != step for a in others):
             return True
-        start = blank_end(src.buf, src.pos)
+        start = skip_blanks(src)
         if start == len(src.buf):
-            return src.final or start - src.pos >= LOOKAHEAD
+            return src.final
         char = src.buf[start]
         if not _begins(step, char):
             self._fmt = next((a for a in others if _begins(a.steps[at], char)), fmt)
@@ -422,12 +424,10 @@ class ItemReader:
     def _marker(self, src: Source, token: str) -> int:
         start = src.pos
         if self._step:
-            start = blank_end(src.buf, src.pos)
+            start = skip_blanks(src)
         if start == len(src.buf):
             if src.final and self._body_done:
                 return self._unclosed(src, src.at, "end of text")
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         end = token_at(token, src.buf, start, src.final)
         if end == WAIT:
@@ -497,16 +497,14 @@ class ItemReader:
     def _header(self, src: Source, field: str) -> int:
         """A name or an id: everything up to the next marker, less blanks."""
         buf = src.buf
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         pattern = _NAME if self._fmt.format.tier == "tagged" and self._fmt.value_codec != "python" else _PYTHON_NAME
         found = pattern.match(buf, start)
         stop = self._name_stop(buf, start, found.end()) if found else start
         behind = blank_end(buf, stop)
-        if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
+        if behind == len(buf) and behind - stop < LOOKAHEAD:
             return MORE
-        if behind == len(buf) and src.final:
-            return MORE
-        ended = self._header_ends(buf, behind, src.final)
+        ended = self._header_ends(buf, behind, src.final) if behind - stop < LOOKAHEAD else NO
         if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
             return MORE
         at = src.base + start
@@ -594,10 +592,8 @@ class ItemReader:
         if self._state == "value":
             return self._text_args(src, src.pos)
         if literal is None:
-            start = blank_end(src.buf, src.pos)
+            start = skip_blanks(src)
             if start == len(src.buf):
-                if start - src.pos >= LOOKAHEAD:
-                    src.pos = start
                 return MORE
             char = src.buf[start]
             codec = self._fmt.body.codec
@@ -690,10 +686,8 @@ class ItemReader:
     def _next_parameter(self, src: Source) -> int:
         """At the opener of a parameter, or at the closer behind the last."""
         fmt, buf = self._fmt, src.buf
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         if start == len(buf):
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         ended = self._closer_at(buf, start, src.final)
         if ended == WAIT:
@@ -1317,10 +1311,8 @@ class BlockReader:
     def _open(self, src: Source) -> int:
         while self._opens:
             token = self._opens[0]
-            start = src.pos if src.at == self.start else blank_end(src.buf, src.pos)
+            start = src.pos if src.at == self.start else skip_blanks(src)
             if start == len(src.buf):
-                if start - src.pos >= LOOKAHEAD:
-                    src.pos = start
                 return MORE
             end = token_at(token, src.buf, start, src.final)
             if end == WAIT:
@@ -1348,10 +1340,8 @@ class BlockReader:
             return self._after_single(src)
         if not self._sectioned or (first and self._head is not None):
             return self._begin_item(src)
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         if start == len(buf):
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:

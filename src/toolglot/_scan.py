@@ -25,6 +25,7 @@ from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
+from ._values._raw import blank_end
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
@@ -432,9 +433,12 @@ class Scanner:
     def _header_first(self) -> int:
         """The prompt may have opened a message's header: MORE, DONE (the reply goes on in it) or FAIL."""
         src = self.src
-        text = src.buf[src.pos :].lstrip()
+        start = blank_end(src.buf, src.pos)
+        text = src.buf[start:]
         leads = self.grammar.leads
-        if not src.final and len(src.buf) < LOOKAHEAD and any(d != text and d.startswith(text) for d, _ in leads):
+        if start - src.pos >= LOOKAHEAD:
+            return FAIL
+        if not src.final and any(d != text and d.startswith(text) for d, _ in leads):
             return MORE
         roles = Roles()
         roles.opens = [(fmt, "") for lead, fmt in leads if text.startswith(lead)]

@@ -358,6 +358,15 @@ def encode_entities(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def skip_blanks(src: Source) -> int:
+    """The end of the blank space at the cursor; of more than is looked over the first part is consumed."""
+    start = blank_end(src.buf, src.pos)
+    while start - src.pos >= LOOKAHEAD:
+        src.pos = start
+        start = blank_end(src.buf, start)
+    return start
+
+
 def blank_end(text: str, pos: int) -> int:
     """The end of the blank space at pos, at most `LOOKAHEAD` code points on."""
     end = min(pos + LOOKAHEAD, len(text))
