@@ -29,6 +29,7 @@ from ._source import History
 from ._tools import Tool
 from ._values._delimited import DELIMITERS, DelimitedReader
 from ._values._literal import Dialect, LiteralReader, Stops
+from ._values._raw import Scan
 
 UnknownTools: TypeAlias = Literal["refuse", "keep"]
 BlockRule: TypeAlias = Literal["each", "all-or-nothing"]
@@ -48,8 +49,8 @@ LIMITS: Mapping[str, int] = {
 class Context:
     """What all readers of one reply share: the offered tools, the options, the text so far, the calls so far."""
 
-    __slots__ = ("arguments", "block", "calls", "coerce", "history", "limits", "max_hold", "tools", "truncated",
-                 "unknown_tools")  # fmt: skip
+    __slots__ = ("arguments", "block", "calls", "coerce", "history", "limits", "max_hold", "scans", "tools",
+                 "truncated", "unknown_tools")  # fmt: skip
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Context:
         self.limits = {**LIMITS, **(limits or {})}
         self.history = History()
         self.calls = 0
+        self.scans: dict[tuple[object, ...], Scan] = {}  # by what ends a raw value
 
     def node(self, name: str | None) -> Node | None:
         """The schema of a tool's arguments, or None where nothing is coerced."""
@@ -296,7 +298,6 @@ class CallWriter:
         that of everything closed; `named` says whether the name is known."""
         if self.refused:
             self.item_end(end)
-            self.block_end(end)
             return
         text = self.ctx.history.slice(self.item_at, end)
         if self.open and self.ctx.truncated == "close":

@@ -12,7 +12,9 @@ from typing import Literal
 
 from ._match import NO, WAIT
 
-_AHEAD = 600
+_AHEAD = 1200
+_OPENER = 320  # the longest drifted opener
+_S = r"[ \t]{0,16}+(?:\r?\n)?+[ \t]{0,16}+"
 _TAG = re.compile(r"<(\w+)")
 
 
@@ -33,11 +35,15 @@ class Drift:
     def __init__(self, tag: str) -> None:
         self.tag = f"<{tag}"
         self._opener = re.compile(
-            rf"<{tag}(?P<how>\s*[=(]\s*|\s+name\s*=\s*|\s*>\s*)[\"']?(?P<key>[\w.$-]{{1,128}})[\"']?\s*(?P<next></{tag}>|=|>)"
+            rf"<{tag}(?P<how>{_S}[=(]{_S}|(?=[ \t\r\n]){_S}name{_S}={_S}|{_S}>{_S})"
+            rf"[\"']?(?P<key>[\w.$-]{{1,128}})[\"']?{_S}"
+            rf"(?P<next></{tag}>|=|>)"
         )
-        self._stray = re.compile(r"<(?P<name>\w+)>(?P<text>[^<]{0,400})</(?P=name)>[ \t\r\n]*")
-        self._rest = re.compile(rf"[^<]{{0,300}}(?:<value>[^<]{{0,300}}</value>\s*)?(?:</{tag}>[ \t\r\n]*){{0,3}}")
-        self._wrapped = re.compile(rf"[ \t\r\n]*<(?P<name>value|{tag})>(?P<text>[^<]{{0,2000}})</(?P=name)>")
+        self._stray = re.compile(r"<(?P<name>\w{1,64})>(?P<text>[^<]{0,400})</(?P=name)>[ \t\r\n]{0,64}")
+        self._rest = re.compile(
+            rf"[^<]{{0,300}}(?:<value>[^<]{{0,300}}</value>\s{{0,64}})?(?:</{tag}>[ \t\r\n]{{0,64}}){{0,3}}"
+        )
+        self._wrapped = re.compile(rf"[ \t\r\n]{{0,64}}<(?P<name>value|{tag})>(?P<text>[^<]{{0,2000}})</(?P=name)>")
 
     @classmethod
     def of(cls, opener: str, middle: str) -> Drift | None:
@@ -49,7 +55,7 @@ class Drift:
         """A drifted opener of one of these keys at pos, NO or WAIT."""
         found = self._opener.match(text, pos)
         if found is None:
-            return self._unsure(text, pos, final, 160)
+            return self._unsure(text, pos, final, _OPENER)
         if found["key"] not in keys:
             return NO
         in_tag = ">" not in found["how"]
@@ -104,7 +110,8 @@ class Drift:
         wrapped = self._wrapped.match(text, pos)
         if wrapped is not None:
             return wrapped["text"].strip("\r\n"), wrapped.end()
-        marks = [m for m in (text.find(c, pos) for c in (self.tag, f"</{self.tag[1:]}>", *closers)) if m >= 0]
+        last = pos + 4096
+        marks = [m for m in (text.find(c, pos, last) for c in (self.tag, f"</{self.tag[1:]}>", *closers)) if m >= 0]
         if not marks:
             return NO if final or len(text) - pos > 4096 else WAIT
         end = min(marks)

@@ -190,7 +190,7 @@ class Envelope(LiteralReader):
     def on_key(self, key: str, at: int) -> None:
         """A key of a call object, or the first key of its arguments."""
         if self._undecided and len(self.frames) == self._args_depth:
-            self._decide(key)
+            self._decide(key, at)
             return
         call = self._tags[-1]
         if not isinstance(call, _Call):
@@ -208,7 +208,7 @@ class Envelope(LiteralReader):
             if self._role in (_OTHER, _WRAP) and key not in _META:
                 call.extra.append(key)
 
-    def _decide(self, key: str) -> None:
+    def _decide(self, key: str, at: int) -> None:
         """The first key of the arguments is known: they go out live unless they look like a tool definition."""
         self._undecided = False
         call = self._call
@@ -222,7 +222,8 @@ class Envelope(LiteralReader):
         self._live = self.writing = True
         self.watch = False
         self.floor = self._args_depth
-        self.write("{")
+        opening = self._ctx.history.slice(self._args_at, at)
+        self.write("{" if opening[1:].strip(" \t\r\n") else opening)  # its blanks are kept, comments are not
         node = self._ctx.node(call.name)
         if node is not None and not node.free:
             self.frames[-1].node = node

@@ -18,8 +18,8 @@ from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
 from ._values._raw import blank_end
 
-_FENCE = re.compile(r"(?P<run>`{3,})[ \t]*[\w+.-]*[ \t]*\r?\n")
-_FENCE_START = re.compile(r"`{1,2}\Z|`{3,}[ \t]*[\w+.-]{0,40}[ \t]*\r?\Z")
+_FENCE = re.compile(r"(?P<run>`{3,64}+)[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\n")
+_FENCE_START = re.compile(r"`{1,2}\Z|`{3,64}+[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\Z")
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _LINE_BLANK = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -75,7 +75,9 @@ class Looseness:
                 inside = blank_end(buf, end)
                 if inside == len(buf) and not final and inside - end < LOOKAHEAD:
                     end = WAIT
-                elif buf[inside : inside + 1] not in ("`", "") or fmt.body.field == "call":
+                elif (
+                    inside - end < LOOKAHEAD and buf[inside : inside + 1] not in ("`", "")
+                ) or fmt.body.field == "call":
                     return fmt
             waits = waits or end == WAIT
         return WAIT if waits else NO
@@ -95,8 +97,10 @@ class Looseness:
             found = _BLANK.match(buf, pos + 1)
             assert found is not None
             inside = found.end()
+            if inside - pos > LOOKAHEAD:
+                return NO
             if inside == len(buf):
-                return NO if final or inside - pos > LOOKAHEAD else WAIT
+                return NO if final else WAIT
             if buf[inside] == "{":
                 return self.json if self.json is not None and (fence or not self.fenced) else NO
             if self.list is None:
@@ -117,8 +121,10 @@ class Looseness:
                 return NO
         name = _NAME.match(buf, pos)
         assert name is not None
+        if name.end() - pos > LOOKAHEAD:
+            return NO
         if name.end() == len(buf):
-            return NO if final or name.end() - pos > LOOKAHEAD else WAIT
+            return NO if final else WAIT
         if ctx.tools and name.group() not in ctx.tools:
             return NO
         if buf[name.end()] == "(":
@@ -140,7 +146,9 @@ class Looseness:
             return WAIT if not final and len(buf) - pos < LOOKAHEAD and _FENCE_START.match(buf, pos) else NO
         found = _BLANK.match(buf, fence.end())
         assert found is not None
-        if found.end() == len(buf) and not final and found.end() - fence.end() < LOOKAHEAD:
+        if found.end() - fence.end() >= LOOKAHEAD:
+            return NO
+        if found.end() == len(buf) and not final:
             return WAIT
         shape = self.shape(buf, found.end(), final, ctx, fence=True)
         return shape if isinstance(shape, int) else (shape, fence["run"], found.end())
@@ -223,9 +231,9 @@ class LooseReader:
         found = pattern.match(src.buf, src.pos)
         assert found is not None
         pos = found.end()
+        if pos - src.pos > LOOKAHEAD:
+            return DONE
         if pos == len(src.buf):
-            if pos - src.pos > LOOKAHEAD:
-                return DONE
             return DONE if src.final else MORE
         char = src.buf[pos]
         if char in ",;" and not self._separated:

@@ -25,7 +25,7 @@ from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import Grammar, RawReader, blank_end, decode_entities
+from ._values._raw import Grammar, RawReader, Scan, blank_end, decode_entities, skip_blanks
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
@@ -148,10 +148,10 @@ class ParamGrammar:
     def _behind(self, text: str, end: int, final: bool) -> tuple[int, int]:
         """A closer stands before `end`: can the grammar go on?"""
         start = blank_end(text, end)
+        if start - end >= LOOKAHEAD:
+            return _raw.YES, end
         if start == len(text):
-            if final or start - end >= LOOKAHEAD:
-                return _raw.YES, end
-            return _raw.WAIT, end
+            return (_raw.YES if final else _raw.WAIT), end
         what = self._next(text, start, final, fresh=False)
         if what == WAIT:
             return _raw.WAIT, end
@@ -232,10 +232,12 @@ class ParamGrammar:
         again = token_at(self._close, text, start, final) if start < len(text) else NO
         if again != NO:
             return 2 if again >= 0 else WAIT  # the value's closer stands behind the call's: the value goes on
-        if not self._closes:
-            return 1 if final or start < len(text) or start - pos >= LOOKAHEAD else WAIT
+        if start - pos >= LOOKAHEAD:
+            return 1
         if start == len(text):
-            return 1 if final or start - pos >= LOOKAHEAD else WAIT
+            return 1 if final else WAIT
+        if not self._closes:
+            return 1
         waits = False
         for token in self._closes:
             end = token_at(token, text, start, final)
@@ -279,10 +281,13 @@ class TextGrammar:
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
         end = token_at(self._close, text, pos, final)
-        if end < 0:
-            return (_raw.WAIT if end == WAIT else _raw.NO), pos
+        if end == NO:
+            opener = self._openers.match(text, pos, final)
+            return (_raw.WAIT if opener < 0 else _raw.OPENER if opener else _raw.NO), pos
+        if end == WAIT:
+            return _raw.WAIT, pos
         start = blank_end(text, end)
-        if start == len(text):
+        if start == len(text) or start - end >= LOOKAHEAD:
             return (_raw.YES if final or start - end >= LOOKAHEAD else _raw.WAIT), end
         if "\n" in text[end:start]:
             return _raw.YES, end
@@ -392,9 +397,9 @@ class ItemReader:
         others = [a for a in fmt.alternates if a.steps[:at] == fmt.steps[:at] and len(a.steps) > at]
         if not any(a.steps[at] != step for a in others):
             return True
-        start = blank_end(src.buf, src.pos)
+        start = skip_blanks(src)
         if start == len(src.buf):
-            return src.final or start - src.pos >= LOOKAHEAD
+            return src.final
         char = src.buf[start]
         if not _begins(step, char):
             self._fmt = next((a for a in others if _begins(a.steps[at], char)), fmt)
@@ -430,12 +435,10 @@ class ItemReader:
     def _marker(self, src: Source, token: str) -> int:
         start = src.pos
         if self._step:
-            start = blank_end(src.buf, src.pos)
+            start = skip_blanks(src)
         if start == len(src.buf):
             if src.final and self._body_done:
                 return self._unclosed(src, src.at, "end of text")
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         end = token_at(token, src.buf, start, self._decides(src))
         if end == WAIT:
@@ -505,14 +508,12 @@ class ItemReader:
     def _header(self, src: Source, field: str) -> int:
         """A name or an id: everything up to the next marker, less blanks."""
         buf = src.buf
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         found, stop = _head(self._fmt, self._step, buf, start)
         behind = blank_end(buf, stop)
-        if behind == len(buf) and not src.final and behind - src.pos < 2 * LOOKAHEAD:
+        if behind == len(buf) and behind - stop < LOOKAHEAD:
             return MORE
-        if behind == len(buf) and src.final:
-            return MORE
-        ended = self._header_ends(buf, behind, self._decides(src))
+        ended = self._header_ends(buf, behind, self._decides(src)) if behind - stop < LOOKAHEAD else NO
         if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
             return MORE
         at = src.base + start
@@ -592,15 +593,15 @@ class ItemReader:
         writer = self._writer
         if self._state == "after":  # the text was over when the reply ended
             return self._end_parameters(src)
+        if self._state == "value":
+            return self._text_args(src, src.pos)
         if literal is None:
-            start = blank_end(src.buf, src.pos)
+            start = skip_blanks(src)
             if start == len(src.buf):
-                if start - src.pos >= LOOKAHEAD:
-                    src.pos = start
                 return MORE
             char = src.buf[start]
             codec = self._fmt.body.codec
-            if codec == "raw" and (char != "{" or self._state == "value"):
+            if codec == "raw" and char != "{":
                 return self._text_args(src, start)
             if char not in "{\"'" or (char != "{" and codec != "json"):
                 return self._no_args(src, start)
@@ -689,10 +690,8 @@ class ItemReader:
     def _next_parameter(self, src: Source) -> int:
         """At the opener of a parameter, or at the closer behind the last."""
         fmt, buf = self._fmt, src.buf
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         if start == len(buf):
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         ended = self._closer_at(buf, start, self._decides(src))
         if ended == WAIT:
@@ -1029,14 +1028,18 @@ class ItemReader:
         if fmt.body.field == "args":
             tail = fmt.text_tail
             grammar = TextGrammar(own, self._closes, self._extra)
+            kind: tuple[object, ...] = (fmt.format.id, own, self._closes)
         else:
             close = fmt.closer_of(self._key)
             if fmt.value_codec == "cdata" and src.buf.startswith(_CDATA, src.pos):
                 src.pos += len(_CDATA)
                 close = f"]]>{close}"
             grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen, close)
+            given = frozenset(self._seen & self._declared) if self._declared else None
+            kind = (fmt.format.id, own, self._closes, close, self._declared, given)
+        scan = self._ctx.scans.setdefault(kind, Scan())
         raw = RawReader(
-            grammar, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
+            grammar, scan, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
             limit=self._ctx.limits["held"],
         )  # fmt: skip
         if streams:
@@ -1312,10 +1315,8 @@ class BlockReader:
     def _open(self, src: Source) -> int:
         while self._opens:
             token = self._opens[0]
-            start = src.pos if src.at == self.start else blank_end(src.buf, src.pos)
+            start = src.pos if src.at == self.start else skip_blanks(src)
             if start == len(src.buf):
-                if start - src.pos >= LOOKAHEAD:
-                    src.pos = start
                 return MORE
             end = token_at(token, src.buf, start, src.final and src.at == self.start)
             if end == WAIT:
@@ -1343,10 +1344,8 @@ class BlockReader:
             return self._after_single(src)
         if not self._sectioned or (first and self._head is not None):
             return self._begin_item(src)
-        start = blank_end(buf, src.pos)
+        start = skip_blanks(src)
         if start == len(buf):
-            if start - src.pos >= LOOKAHEAD:
-                src.pos = start
             return MORE
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:

@@ -14,6 +14,7 @@ from ._values._raw import blank_end
 WAIT, NO = -1, -2
 
 _LOOSE = re.compile(rf"[\" {GAP}{SUFFIX}]")  # what may be written in more than one way
+_PLACES = (GAP, SUFFIX)
 _ROOM = 32  # code points that blanks or an ending inside a marker may take
 _SUFFIX = re.compile(r"(?::[^<>\n\"]{0,32})?")
 _SUFFIXED = re.compile(r":[^<>\n\"]{1,32}(?=>\Z)")
@@ -81,7 +82,7 @@ def got(text: str, pos: int, *tokens: str) -> str:
     length = 0
     for token in tokens:
         same = 0
-        while same < len(token) and text[pos + same : pos + same + 1] == token[same]:
+        while same < len(token) and token[same] not in _PLACES and text[pos + same : pos + same + 1] == token[same]:
             same += 1
         length = max(length, same)
     return repr(text[pos : pos + length + 1])

@@ -21,6 +21,7 @@ from ._values._literal import DONE, FAIL, MORE, LiteralReader
 from ._values._raw import RawReader, blank_end
 
 _HEADER = 1024
+_NO_WORD = re.compile(r"[\s<>]")
 _WORD = re.compile(r"\s*([\w-]+)")
 
 
@@ -86,6 +87,8 @@ class MessageReader:
         bodies = self._fmt.bodies
         opener = max((len(s) for s in self._fmt.starts if s not in bodies and buf.startswith(s, pos)), default=0)
         found = self._inside.find(buf, pos + opener)
+        if found is None and not self._may_be_header(buf[pos + opener :]):
+            return FAIL
         if found is None or found.end() - pos > _HEADER:
             return FAIL if src.final or len(buf) - pos > _HEADER else MORE
         header = self._opened + buf[pos : found.start()]
@@ -97,6 +100,13 @@ class MessageReader:
         opens = self._inner is not None and found.group() in self._inner.section_openers
         src.pos = found.start() if opens and self._kind == "call" else found.end()
         return DONE
+
+    def _may_be_header(self, word: str) -> bool:
+        """Whether a header without an end may still become one: on a wire of bare words it is one word that counts."""
+        if self._fmt.recipient != "{name}" or not word:
+            return True
+        names = (*self._fmt.channels, *self._ctx.tools)
+        return any(n.startswith(word) for n in names) or (not self._ctx.tools and not _NO_WORD.search(word))
 
     def _stranded(self, src: Source, header: str, at: int) -> int:
         """The header has no end: what stands in it behind the channel is text, so that nothing is lost."""
@@ -252,7 +262,7 @@ class MessageReader:
         if not ends:
             instead = got(src.buf, start)
             writer = self.writer
-            if writer.offered(self._tool):
+            if writer.offered(self._tool) or self._ctx.unknown_tools == "keep":
                 writer.fail((Code.INVALID_ARGUMENTS, f"Expected a JSON object as arguments, got {instead}", at), src.at)
             else:
                 writer.begin(self._tool, None, self._name_span, at)

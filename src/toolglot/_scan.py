@@ -26,6 +26,7 @@ from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
+from ._values._raw import blank_end
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
@@ -243,13 +244,14 @@ class Hold:
 class Racer:
     """One format in a race."""
 
-    __slots__ = ("reader", "sink", "src", "status")
+    __slots__ = ("cut", "reader", "sink", "src", "status")
 
     def __init__(self, reader: Reader, src: Source, sink: list[Event]) -> None:
         self.reader = reader
         self.src = src
         self.sink = sink
         self.status = MORE
+        self.cut = False  # the text ended while it read
 
     @property
     def begun(self) -> bool:
@@ -444,9 +446,12 @@ class Scanner:
     def _header_first(self) -> int:
         """The prompt may have opened a message's header: MORE, DONE (the reply goes on in it) or FAIL."""
         src = self.src
-        text = src.buf[src.pos :].lstrip()
+        start = blank_end(src.buf, src.pos)
+        text = src.buf[start:]
         leads = self.grammar.leads
-        if not src.final and len(src.buf) < LOOKAHEAD and any(d != text and d.startswith(text) for d, _ in leads):
+        if start - src.pos >= LOOKAHEAD:
+            return FAIL
+        if not src.final and any(d != text and d.startswith(text) for d, _ in leads):
             return MORE
         roles = Roles()
         roles.opens = [(fmt, "") for lead, fmt in leads if text.startswith(lead)]
@@ -737,6 +742,7 @@ class Scanner:
             for racer in self.racers:
                 if racer.status == MORE and not racer.begun:
                     racer.status = racer.reader.finish(racer.src)
+                    racer.cut = True
         alive = [r for r in self.racers if r.status != FAIL]
         begun = [r for r in self.racers if r.begun]
         if not last and any(r.status == MORE and not r.begun for r in alive):
@@ -751,7 +757,7 @@ class Scanner:
         if winner.status == DONE:
             self._close_block(winner.reader)
         elif winner.status == FAIL:
-            self._fail_block(winner.reader, rest=last)
+            self._fail_block(winner.reader, rest=winner.cut)
         return DONE
 
     def _adopt(self, racer: Racer) -> None:

@@ -25,7 +25,7 @@ from ._tools import Tool
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _NAME = r"[^\s<>{}\[\]()\"'`,;=\\]{1,256}"
-_MORE = frozenset("]},;")
+_MORE = frozenset("[]{},;")
 """What the machine may take for a part of the block, though the block is over."""
 _BLANK = r"[ \t\r\n]{0,64}"
 

@@ -5,6 +5,7 @@ What C code does inside one line (a search, a slice) is not seen here; the hosti
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -70,6 +71,10 @@ UNITS = {
     "control halves": "<|tool",
     "other scripts": "東",
 }
+
+
+CLOSER = re.compile(r"Quokka\s*<[^<>]*>")
+"""A value and the closer behind it."""
 
 
 def lines_run(work: Callable[..., object], *args: Any) -> int:
@@ -146,6 +151,8 @@ def hostile(format: Any) -> dict[str, tuple[str, str]]:
         except ToolglotError:
             continue  # the law "round trip" counts these
         opening = call[: call.index("okka")]
+        made[f"text behind {f.id}"] = ("", call + " more ")
+        made[f"open parameters of {f.id}"] = ("", CLOSER.sub("Quokka", call) + "\n")
         made |= {f"{name} after {opening!r}": (opening, unit) for name, unit in inside.items()}
     return made
 

@@ -707,8 +707,10 @@ class LiteralReader:
         blank = _BLANK.match(buf, pos + 1)
         assert blank is not None
         ahead = blank.end()
+        if ahead - pos > LOOKAHEAD:
+            return 1
         if ahead == size:
-            return 1 if ahead - pos > LOOKAHEAD else wait
+            return wait
         char = buf[ahead]
         kind = self.frames[-1].kind if self.frames else 0
         if char in "}])":
@@ -721,8 +723,10 @@ class LiteralReader:
             blank = _BLANK.match(buf, ahead + 1)
             assert blank is not None
             after = blank.end()
+            if after - ahead > LOOKAHEAD:
+                return 1
             if after == size:
-                return 1 if after - ahead > LOOKAHEAD else wait
+                return wait
             return self._closes_at_comma(src, after, kind)
         if char in "/#":
             if char == "/" and ahead + 1 == size:
@@ -788,6 +792,8 @@ class LiteralReader:
         """In a string with a doubtful quote, `')` ends the call only before a comma, a bracket or the end."""
         blank = _BLANK.match(src.buf, pos + 1)
         assert blank is not None
+        if blank.end() - pos > LOOKAHEAD:
+            return 1
         if blank.end() == len(src.buf):
             return wait
         return int(src.buf[blank.end()] in ",]<;" or "\n" in src.buf[pos : blank.end()])

@@ -8,6 +8,7 @@ ends, or the limit of held text is reached. Each code point is visited a bounded
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from json.encoder import encode_basestring
 from typing import Protocol
 
@@ -33,6 +34,45 @@ class Grammar(Protocol):
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]: ...
 
 
+class Scan:
+    """A stretch of the reply that was searched for the end of one kind of value, and holds no certain one.
+
+    Where values settle before text that was searched, the next of the same kind need not search it again: so every
+    code point is searched once a kind. `start` and `end` bound the stretch; the lists hold what was met in it.
+    """
+
+    __slots__ = ("both", "closed", "end", "openers", "start")
+
+    def __init__(self) -> None:
+        self.start = self.end = 0
+        self.closed: list[int] = []
+        self.both: list[int] = []
+        self.openers: list[int] = []
+
+    def restart(self, at: int) -> None:
+        """A search begins that does not go on where the last one ended."""
+        self.start = self.end = at
+        self.closed = []
+        self.both = []
+        self.openers = []
+
+    def note(self, what: int, at: int) -> None:
+        """Something that is no certain end stands at `at`."""
+        self.end = at + 1
+        if what == OPENER:
+            self.openers.append(at)
+        if what in (MAYBE_BOTH, MAYBE_CALL):
+            self.closed.append(at)
+        if what == MAYBE_BOTH:
+            self.both.append(at)
+
+
+def _first_in(places: list[int], start: int, end: int) -> int:
+    """The first of the places that lies between start and end; -1 if none does."""
+    index = bisect_left(places, start)
+    return places[index] if index < len(places) and places[index] < end else -1
+
+
 class RawReader:
     """Reads one raw value. `streams` says that its type is known to be string, so that it is written at once;
     otherwise the text is kept in `text` for its type to be decided."""
@@ -45,6 +85,7 @@ class RawReader:
         "_lead",
         "_limit",
         "_opener",
+        "_scan",
         "_tail",
         "_unsure",
         "_weak",
@@ -57,8 +98,11 @@ class RawReader:
         "unclosed",
     )  # fmt: skip
 
-    def __init__(self, grammar: Grammar, *, streams: bool, lead: str, tail: str, xml: bool, limit: int) -> None:
+    def __init__(
+        self, grammar: Grammar, scan: Scan, *, streams: bool, lead: str, tail: str, xml: bool, limit: int
+    ) -> None:
         self._grammar = grammar
+        self._scan = scan
         self.streams = streams
         self._lead = lead
         self._tail = tail
@@ -117,6 +161,8 @@ class RawReader:
                     keep = self._less_tail(buf, end, pos)
                 self._put(buf[pos:keep], src)
                 src.pos = keep
+                if self._weak >= 0:
+                    self._scan.end = src.at
                 if limit < len(buf):
                     continue
                 return MORE
@@ -134,23 +180,35 @@ class RawReader:
                 src.pos = end
                 self._finish()
                 return DONE
-            if what >= MAYBE_VALUE:
-                if self._weak < 0:
-                    self._weak = src.base + stop
-                    self._weak_end = src.base + end
-                    self._unsure = what != MAYBE_CALL
-                self._closed = self._closed or what != MAYBE_VALUE
-                self._both = self._both or what == MAYBE_BOTH
-            elif what == OPENER:
-                if self._both:
-                    return self._settle(src)
-                if self._opener < 0:
-                    self._opener = src.base + mark
-                    if self._weak < 0:
-                        self._weak = src.base + stop
-                        self._weak_end = src.base + mark
+            at = src.base + mark
+            if what == OPENER and self._both:
+                return self._settle(src)
+            if what >= OPENER and self._weak < 0:
+                self._weak = src.base + stop
+                self._weak_end = at if what == OPENER else src.base + end
+                self._unsure = what not in (OPENER, MAYBE_CALL)
+                if self._scan.start <= at < self._scan.end:
+                    self._skip(src, stop, at)
+                    continue
+                self._scan.restart(at)
+            if self._weak >= 0:
+                self._scan.note(what, at)
+            self._closed = self._closed or what in (MAYBE_BOTH, MAYBE_CALL)
+            self._both = self._both or what == MAYBE_BOTH
+            if what == OPENER and self._opener < 0:
+                self._opener = at
             self._put(buf[stop : mark + 1], src)
             src.pos = mark + 1
+
+    def _skip(self, src: Source, stop: int, at: int) -> None:
+        """Hold what was searched before for the end of such a value, as if it had been searched again."""
+        scan = self._scan
+        end = min(scan.end, src.base + len(src.buf), max(self._weak + self._limit, at + 1))
+        self._closed = _first_in(scan.closed, at, end) >= 0
+        self._both = _first_in(scan.both, at, end) >= 0
+        self._opener = _first_in(scan.openers, at, end)
+        self._put(src.buf[stop : end - src.base], src)
+        src.pos = end - src.base
 
     def _skip_lead(self, src: Source) -> bool:
         """Take the template's own blanks off the value's start; False if more text is needed."""
@@ -298,6 +356,15 @@ def encode_entities(text: str) -> str:
     'a &lt; b'
     """
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def skip_blanks(src: Source) -> int:
+    """The end of the blank space at the cursor; of more than is looked over the first part is consumed."""
+    start = blank_end(src.buf, src.pos)
+    while start - src.pos >= LOOKAHEAD:
+        src.pos = start
+        start = blank_end(src.buf, start)
+    return start
 
 
 def blank_end(text: str, pos: int) -> int:
