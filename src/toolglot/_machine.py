@@ -513,7 +513,7 @@ class ItemReader:
         if behind == len(buf) and src.final:
             return MORE
         ended = self._header_ends(buf, behind, self._decides(src))
-        if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
+        if ended == WAIT or (ended == NO and not src.final and _may_stop(self._fmt, self._step, buf, start, stop)):
             return MORE
         at = src.base + start
         if ended == NO or found is None:
@@ -523,12 +523,6 @@ class ItemReader:
         self._take_name(field, buf[start:stop], at)
         src.pos = stop
         return DONE
-
-    def _name_may_stop(self, buf: str, start: int, end: int) -> bool:
-        """Whether the next marker may yet turn out to have begun inside the name."""
-        token = self._fmt.steps[self._step + 1].literal
-        first = max(start + 1, len(buf) - len(token) + 1)
-        return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         if field == "index":
@@ -1351,13 +1345,7 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
-        if (
-            closed == NO
-            and src.final
-            and not first
-            and any(m.startswith(buf[start:]) for m in marks if m != buf[start:])
-        ):
+        if closed == NO and src.final and not first and self._begins_marker(buf[start:]):
             self._unclosed(src, repr(buf[start:]))
             src.pos = len(buf)  # the text ends inside a marker
             return self._end(src)
@@ -1389,6 +1377,11 @@ class BlockReader:
                 return status
         src.pos = start
         return self._begin_item(src)
+
+    def _begins_marker(self, rest: str) -> bool:
+        """Whether a text is the beginning of what may stand behind a call."""
+        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
+        return any(m != rest and m.startswith(rest) for m in marks)
 
     def _more_items(self, src: Source, start: int) -> int:
         """Whether another item stands at start; otherwise the section ends unclosed."""
@@ -1587,6 +1580,10 @@ class BlockReader:
             src.pos = parted
         return self._end(src)
 
+    def _finish_end(self, src: Source) -> int:
+        status = self._end(src)
+        return self._behind(src) if self._state == "behind" else status
+
     def _opener_ahead(self, src: Source, pos: int) -> int:
         """Where another block begins behind blanks; NO, or WAIT."""
         start = blank_end(src.buf, pos)
@@ -1600,7 +1597,7 @@ class BlockReader:
         writer = self.writer
         item = self._item
         if self._state == "behind":
-            return self._end(src)
+            return self._behind(src)
         if self._state == "item" and item is not None:
             if not item.finish(src):
                 return FAIL
@@ -1608,7 +1605,7 @@ class BlockReader:
                 start = blank_end(src.buf, src.pos)
                 closed = self._closer(src.buf, start, True) if self._sectioned else NO
                 src.pos = max(closed, src.pos)
-                return self._end(src)
+                return self._finish_end(src)
         elif self._state in ("skip", "lost"):
             src.pos = len(src.buf)
             writer.item_end(src.at)
@@ -1618,7 +1615,7 @@ class BlockReader:
             src.pos = len(src.buf)
             writer.cut(src.at, "{}", "{}", False)
         elif self._state == "items" and () in self._closes:
-            return self._end(src)  # the block has no closer: the blanks behind it are text
+            return self._finish_end(src)  # the block has no closer: the blanks behind it are text
         if self._state in ("items", "skip", "lost"):
             src.pos = len(src.buf)
             if self._sectioned and () not in self._closes:
@@ -1637,6 +1634,13 @@ def _head(fmt: Compiled, step: int, buf: str, start: int) -> tuple[re.Match[str]
         return None, start
     token = fmt.steps[step + 1].literal
     return found, marker_before(buf, token, start + 1, found.end()) if token else found.end()
+
+
+def _may_stop(fmt: Compiled, step: int, buf: str, start: int, end: int) -> bool:
+    """Whether the next marker may yet turn out to have begun inside the name."""
+    token = fmt.steps[step + 1].literal
+    first = max(start + 1, len(buf) - len(token) + 1)
+    return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
 
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
@@ -1658,16 +1662,18 @@ def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
 
 def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
     """The same for a call that no marker opens: a name or an id, and what the template has behind it."""
-    at = pos
+    at = begins = stop = pos  # the cursor, and the last name or id
     for step, part in enumerate(fmt.steps):
         at = blank_end(buf, at)
         if at == len(buf):
             return NO if final or at - pos > 2 * LOOKAHEAD else WAIT
         if part.literal:
             end = token_at(part.literal, buf, at, final)
-            return pos if end >= 0 else end
+            waits = end == NO and not final and _may_stop(fmt, step - 1, buf, begins, stop)
+            return pos if end >= 0 else WAIT if waits else end
         if part.field not in ("name", "id", "index"):
             break
+        begins = at
         found, stop = _head(fmt, step, buf, at)
         if found is None:
             return NO
