@@ -145,7 +145,12 @@ def probes(format: AnyFormat) -> Iterator[Probe]:
     """The calls that a format is tried with: the hard values of real calls, and the format's own markers."""
     yield Probe("one call", (("get_weather", {"city": "Oslo"}),), basic=True)
     yield Probe("empty arguments", (("ping", {}),), basic=True)
-    yield Probe("several calls", (("get_weather", {"city": "Oslo"}), ("ping", {}), ("get_weather", {"city": "Rome"})))
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("get_weather", {"city": "Oslo"}),
+        ("ping", {}),
+        ("get_weather", {"city": "Rome"}),
+    )
+    yield Probe("several calls", calls, basic=True)
     yield Probe("prose before", (("get_weather", {"city": "Oslo"}),), PROSE, basic=True)
     several = {"from": "Oslo", "seats": 2, "window": True, "note": None, "fee": 1.5}
     yield Probe("several arguments", (("book", several),), basic=True)
