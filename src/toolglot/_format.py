@@ -435,6 +435,9 @@ def _check(fmt: Format) -> None:
         order = [p.field for p in param if p.field]
         if order not in (["key", "value"], ["key", "type", "value"], ["key", "value", "key"]):
             raise fail("param", "expected {key}, perhaps {type}, and then {value:codec}")
+        before = parts[[p.field for p in parts].index("params") - 1].field
+        if before and param[0].field:
+            raise fail("call", f"expected a marker or a blank between {{{before}}} and {{params}}, got none")
         value = next(p.codec for p in param if p.field == "value")
         if value not in ("json", "python") and not (param[0].literal.strip() and param[-1].literal.strip()):
             raise fail("param", f"expected a marker before {{key}} and one behind {{value:{value}}}, got none")

@@ -555,6 +555,9 @@ class ItemReader:
             tokens += [s.literal for s in fmt.steps[self._step + 2 :]] + list(self._closes[:1])
             if buf[pos] == "{" and any(a.body.field == "args" for a in fmt.alternates):
                 return pos
+            keyed = NO if fmt.param_open else _key_at(fmt, buf, pos, final)
+            if keyed != NO:
+                return keyed
         elif fmt.body.field == "args":
             if buf[pos] == "{" or fmt.body.codec == "raw":
                 return pos
@@ -1102,8 +1105,11 @@ class ItemReader:
         start = blank_end(src.buf, src.pos)
         if start == len(src.buf):
             return MORE
-        if src.buf.startswith(separator, start):
-            src.pos = start + len(separator)
+        parted = token_at(separator, src.buf, start, self._decides(src))
+        if parted == WAIT:
+            return MORE
+        if parted >= 0:
+            src.pos = parted
             self._state = "open"
             return DONE
         ended = self._closer_at(src.buf, start, self._decides(src))
@@ -1643,6 +1649,15 @@ def _may_stop(fmt: Compiled, step: int, buf: str, start: int, end: int) -> bool:
     return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
 
+def _key_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
+    """Whether the key of an argument that no marker opens stands at pos: its place, NO or WAIT."""
+    key = _PYTHON_KEY.match(buf, pos)
+    if key is None:
+        return NO
+    behind = token_ahead(fmt.param_middle[0], buf, key.end(), final) if fmt.param_middle else pos
+    return pos if behind >= 0 else behind
+
+
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
     """Where a marker stands from start on and before end; end if it does not."""
     mark = buf.find(token, start, end + len(token))
@@ -1682,6 +1697,9 @@ def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
         return pos if buf[at] == "{" or fmt.body.codec == "raw" else NO
     if fmt.param_open and buf[at] == fmt.param_open[0][0]:  # a parameter may have drifted
         return pos
+    keyed = NO if fmt.param_open else _key_at(fmt, buf, at, final)
+    if keyed != NO:
+        return pos if keyed >= 0 else keyed
     closer = fmt.steps[step + 1].literal if step + 1 < len(fmt.steps) else ""
     end = token_at(closer, buf, at, final) if closer else NO
     return pos if end >= 0 else end
