@@ -1150,6 +1150,12 @@ class ItemReader:
         start = blank_end(src.buf, src.pos)
         word = src.buf[start:].strip()
         tools = self._ctx.tools
+        marker = self._fmt.steps[self._step + 1].literal
+        begun = next((i for i in range(len(marker) - 1, 0, -1) if word.endswith(marker[:i])), 0)
+        whole = word[: len(word) - begun].strip()
+        if begun and whole in tools:  # the text ends inside the marker behind the name
+            self._take_name("name", whole, src.base + start)
+            return True
         if any(t.startswith(word) for t in tools) or (self._writer.tagged and not tools):
             return True
         if word and self._writer.tagged and self._extra.id_pattern is None:
