@@ -435,6 +435,9 @@ def _check(fmt: Format) -> None:
         order = [p.field for p in param if p.field]
         if order not in (["key", "value"], ["key", "type", "value"], ["key", "value", "key"]):
             raise fail("param", "expected {key}, perhaps {type}, and then {value:codec}")
+        behind = param[[p.field for p in param].index("key") + 1].literal
+        if param[0].literal.strip() and not behind.strip():
+            raise fail("param", "expected a marker behind {key}, got a blank: a key may hold blanks itself")
         before = parts[[p.field for p in parts].index("params") - 1].field
         if before and param[0].field:
             raise fail("call", f"expected a marker or a blank between {{{before}}} and {{params}}, got none")
