@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolglot import Block, Format, Parser, load_formats, parse
+from toolglot import Block, Format, Messages, Parser, ToolglotError, load_formats, parse, render
 from toolglot._cli_check import check
 from toolglot.cli import main
 
@@ -347,3 +347,71 @@ SECTION = Block("<calls>\n", "\n</calls>")
 def test_several_calls_are_told_apart_by_what_the_template_has_between_them(invented: Format) -> None:
     report = check(invented)
     assert report.passed, report.failures[:2]
+
+
+MESSAGE: dict[str, Any] = {
+    "starts": ("<@",),
+    "body": "@>",
+    "ends": ("<end>",),
+    "recipient": "to={name}",
+    "channels": {"say": "text"},
+    "write": "<@do to={name}@>{args}<end>",
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"section": ["<a>", "</a>"]}, "section: expected a Block, such as Block('<calls>', '</calls>'), got ['<a>', "),
+        ({"reasoning": ("<a>", "</a>")}, "reasoning: expected a Block, such as Block('<think>', '</think>'), or a tup"),
+        ({"ends": "</s>"}, "ends: expected a tuple of markers and Blocks, such as ('</s>',), got '</s>'"),
+        ({"separator": ["\n"]}, "separator: expected a string, got ['\\n']"),
+        ({"call": "<c>{name}</c>"}, "call: expected one of {args:json}, {call:json} and {params}, got none of them"),
+        ({"param": "{key}={value:json}"}, "param: expected none, since call has no {params}"),
+        (
+            {"call": "<c>{name}{params}</c>", "param": "{key}={value:json}"},
+            "call: expected a marker or a blank between",
+        ),
+        (
+            {"call": "<c>{name} {params}</c>", "param": "<{key} {type}>{value:raw}</>"},
+            "param: expected a marker behind {",
+        ),
+    ],
+)
+def test_a_wrong_declaration_in_python_says_what_is_wanted(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ToolglotError) as caught:
+        Format("wrong", **{"call": "<c>{name} {args:json}</c>", **fields})
+    assert str(caught.value).startswith(f"format 'wrong', {message}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"starts": "<@"}, "starts: expected a tuple of markers, got '<@'"),
+        (
+            {"channels": {"say": "content"}},
+            "channels: expected a mapping to 'text', 'reasoning', 'call' or 'dropped', ",
+        ),
+        ({"write": "<@do@>{args}<end>"}, "write: expected a template with {name}, got '<@do@>{args}<end>'"),
+        ({"write": "<@to={name}{call}"}, "write: expected a template with {args}, got '<@to={name}{call}'"),
+        ({"prose": "<@say@><end>"}, "prose: expected a template with {text}, got '<@say@><end>'"),
+        ({"recipient": "to="}, "recipient: expected a template with {name}, got 'to='"),
+    ],
+)
+def test_wrong_messages_in_python_say_what_is_wanted(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ToolglotError) as caught:
+        Messages("wrong", **{**MESSAGE, **fields})
+    assert str(caught.value).startswith(f"format 'wrong', {message}")
+
+
+def test_check_finds_a_channel_that_no_header_has_where_it_is_read() -> None:
+    known = {"say": "text", "think": "reasoning"}
+    written = {"prose": "<@bot say@>{text}<end>", "thought": "<@bot think@>{text}<end>"}
+    report = check(Messages("far", **{**MESSAGE, "channels": known}, **written))
+    assert [failure.probe for failure in report.failures] == ["reasoning before"]
+
+
+def test_what_cannot_be_written_says_why() -> None:
+    bare = Format("bare", call="<c>{name} {params}</c>", param="{key}={value:json}", param_separator=" ")
+    with pytest.raises(ToolglotError, match=r"it does not read back \(The call cannot be read: Expected"):
+        render([{"name": "row", "arguments": {"with space": 1}}], format=bare)
