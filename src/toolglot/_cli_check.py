@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from toolglot import (
     ArgumentsDelta,
     Block,
+    Call,
     CallBegin,
     CallEnd,
     Event,
@@ -39,7 +40,7 @@ from ._cli_show import ERROR, HEAD, NOTE, WARNING, Screen, cut, visible
 AnyFormat: TypeAlias = Format | Messages
 
 LAWS = {
-    "round trip": "what was written is read back: names, arguments, content",
+    "round trip": "what was written is read back: names, arguments, content, reasoning",
     "lossless": "the segments tile the text",
     "deltas": "the argument pieces of a call join to its arguments",
     "strict": "strict reading accepts it, with the same result",
@@ -50,6 +51,7 @@ LAWS = {
 SHOWN_FAILURES = 10  # a law that fails mostly fails for many probes
 SHOWN_SKIPPED = 20
 PROSE = "One moment, I look it up."
+THOUGHT = "They ask for the weather."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Probe:
     name: str
     calls: tuple[tuple[str, dict[str, Any]], ...]
     content: str = ""
+    reasoning: str = ""
     basic: bool = False
     marked: bool = False
 
@@ -145,8 +148,15 @@ def probes(format: AnyFormat) -> Iterator[Probe]:
     """The calls that a format is tried with: the hard values of real calls, and the format's own markers."""
     yield Probe("one call", (("get_weather", {"city": "Oslo"}),), basic=True)
     yield Probe("empty arguments", (("ping", {}),), basic=True)
-    yield Probe("several calls", (("get_weather", {"city": "Oslo"}), ("ping", {}), ("get_weather", {"city": "Rome"})))
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("get_weather", {"city": "Oslo"}),
+        ("ping", {}),
+        ("get_weather", {"city": "Rome"}),
+    )
+    yield Probe("several calls", calls, basic=True)
     yield Probe("prose before", (("get_weather", {"city": "Oslo"}),), PROSE, basic=True)
+    if format.thinking or (isinstance(format, Messages) and format.thought):
+        yield Probe("reasoning before", (("get_weather", {"city": "Oslo"}),), PROSE, THOUGHT, basic=True)
     several = {"from": "Oslo", "seats": 2, "window": True, "note": None, "fee": 1.5}
     yield Probe("several arguments", (("book", several),), basic=True)
     for name, value in VALUES.items():
@@ -246,9 +256,8 @@ def check(format: AnyFormat) -> Report:
     """Try a format with every probe under every law."""
     report = Report(format)
     for probe in probes(format):
-        calls = [{"name": name, "arguments": arguments} for name, arguments in probe.calls]
         try:
-            text = render(calls, format=format, content=probe.content)
+            text = render(_meant(probe), format=format)
         except ToolglotError as error:  # the wire cannot carry the value, and says so
             if probe.basic:
                 report.failures.append(Failure("round trip", probe.name, "", "a text from render()", str(error)))
@@ -261,6 +270,15 @@ def check(format: AnyFormat) -> Report:
         report.probes += 1
         _Trial(report, probe, text).run()
     return report
+
+
+def _meant(probe: Probe) -> Result:
+    """The reply that a probe stands for."""
+    calls = [
+        Call(name, arguments, json.dumps(arguments, ensure_ascii=False), None, index, "", (0, 0))
+        for index, (name, arguments) in enumerate(probe.calls)
+    ]
+    return Result("", probe.content, probe.reasoning, calls, [], [], None)
 
 
 class _Trial:
@@ -318,6 +336,8 @@ class _Trial:
             self._fail("round trip", _list(self.wanted), _list(got + problems))
         elif whole.content.strip() != self.probe.content.strip():
             self._fail("round trip", f"content {self.probe.content!r}", f"content {whole.content!r}")
+        elif whole.reasoning.strip() != self.probe.reasoning:
+            self._fail("round trip", f"reasoning {self.probe.reasoning!r}", f"reasoning {whole.reasoning!r}")
 
     def _lossless(self, whole: Result) -> None:
         at = 0

@@ -6,11 +6,11 @@ The rule: a declaration holds no logic. Blank space in a template is written as 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from ._errors import ToolglotError
 
@@ -233,12 +233,9 @@ class Messages:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.+-]+", self.id):
             raise ToolglotError(f"format {self.id!r}, id: expected letters, digits, '_', '-' or '.', got {self.id!r}")
+        _check_kinds(self, _MESSAGE_KINDS)
         for name in ("recipient", "write", "prose", "thought"):
             _check_message(self, name, getattr(self, name))
-        if self.recipient and "{name}" not in self.recipient:
-            raise ToolglotError(
-                f"format {self.id!r}, recipient: expected a template with {{name}}, got {self.recipient!r}"
-            )
         if not self.starts or not self.body:
             raise ToolglotError(f"format {self.id!r}, starts and body: expected markers, got none")
 
@@ -282,6 +279,50 @@ class Messages:
         return self.about.get("source", "")
 
 
+def _strings(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(v, str) and v for v in value)
+
+
+def _blocks(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(v, Block) for v in value)
+
+
+def _told(value: object) -> bool:
+    return isinstance(value, Mapping) and all(kind in get_args(Kind) for kind in value.values())
+
+
+# What the fields of a declaration may hold, and in words: a caller in Python is not stopped by the types.
+_Fits: TypeAlias = Callable[[object], bool]
+_STRING: tuple[_Fits, str] = (lambda v: isinstance(v, str), "a string")
+_FORMAT_KINDS: Mapping[str, tuple[_Fits, str]] = {
+    "call": (lambda v: isinstance(v, str) or _strings(v), "a template or a tuple of them"),
+    "section": (lambda v: v is None or isinstance(v, Block), "a Block, such as Block('<calls>', '</calls>')"),
+    "reasoning": (_blocks, "a Block, such as Block('<think>', '</think>'), or a tuple of them"),
+    "keys": (_strings, "a tuple of strings"),
+    "ends": (
+        lambda v: isinstance(v, tuple) and all(isinstance(e, str | Block) and e for e in v),
+        "a tuple of markers and Blocks, such as ('</s>',)",
+    ),
+    **dict.fromkeys(("param", "separator", "param_separator", "id_rule"), _STRING),
+}
+_MESSAGE_KINDS: Mapping[str, tuple[_Fits, str]] = {
+    "starts": (_strings, "a tuple of markers"),
+    "body": (lambda v: isinstance(v, str) or _told(v), "a marker, or a mapping of markers to what they begin"),
+    "ends": (_strings, "a tuple of markers"),
+    "channels": (_told, "a mapping to 'text', 'reasoning', 'call' or 'dropped'"),
+    "call": (lambda v: v is None or isinstance(v, Format), "a Format"),
+    **dict.fromkeys(("recipient", "write", "prose", "thought", "joint"), _STRING),
+}
+
+
+def _check_kinds(fmt: AnyFormat, kinds: Mapping[str, tuple[_Fits, str]]) -> None:
+    """Refuse a field that holds another kind of thing than it may."""
+    for name, (fits, words) in kinds.items():
+        value = getattr(fmt, name)
+        if not fits(value):
+            raise ToolglotError(f"format {fmt.id!r}, {name}: expected {words}, got {value!r}")
+
+
 _MESSAGE_FIELDS = {"recipient": ("name",), "write": ("name", "args", "call"), "prose": ("text",), "thought": ("text",)}
 
 
@@ -298,6 +339,14 @@ def _check_message(fmt: Messages, where: str, template: str) -> None:
             raise ToolglotError(
                 f"format {fmt.id!r}, {where}, column {column}: expected one of {expected}, got {{{name}}}"
             )
+    first = "" if fmt.call is None else fmt.call.call if isinstance(fmt.call.call, str) else fmt.call.call[0]
+    body = ("name", "args") if not first else ("name", "call") if first.startswith("{name}") else ("call",)
+    needed = {"write": body, "recipient": ("name",)}.get(where, ("text",))
+    missing = [f"{{{name}}}" for name in needed if name not in fields]
+    if template and missing:
+        raise ToolglotError(
+            f"format {fmt.id!r}, {where}: expected a template with {' and '.join(missing)}, got {template!r}"
+        )
 
 
 AnyFormat: TypeAlias = Format | Messages
@@ -344,6 +393,11 @@ def parse_template(template: str, format_id: str, where: str, allowed: tuple[str
     return tuple(parts)
 
 
+def _with_call(fmt: Format, call: str) -> Format:
+    """The format with one of its templates alone."""
+    return replace(fmt, call=call, param=fmt.param if "{params}" in call else "")
+
+
 def _check(fmt: Format) -> None:
     """Refuse a declaration that cannot be read back."""
 
@@ -352,12 +406,12 @@ def _check(fmt: Format) -> None:
 
     if not re.fullmatch(r"[\w.+-]+", fmt.id):
         raise fail("id", f"expected letters, digits, '_', '-' or '.', got {fmt.id!r}")
+    _check_kinds(fmt, _FORMAT_KINDS)
     if not isinstance(fmt.call, str):
         if not fmt.call:
             raise fail("call", "expected a template, got none")
         for call in fmt.call:
-            has_params = "{params}" in call
-            _check(replace(fmt, call=call, param=fmt.param if has_params else ""))
+            _with_call(fmt, call)  # checks it
         objects = ["{call" in call for call in fmt.call]
         if any(objects) and not all(objects) and fmt.section is None:
             raise fail("call", "expected a section around templates of which one has {call}, got none")
@@ -366,27 +420,32 @@ def _check(fmt: Format) -> None:
     fields = [p.field for p in parts if p.field]
     body = [f for f in fields if f in ("args", "call", "params")]
     if len(body) != 1:
-        raise fail("call", f"expected one of {{args:json}}, {{call:json}} and {{params}}, got {len(body)}")
+        got = " and ".join(f"{{{f}}}" for f in body) or "none of them"
+        raise fail("call", f"expected one of {{args:json}}, {{call:json}} and {{params}}, got {got}")
     if body[0] != "call" and not {"name", "id"} & set(fields):
         raise fail("call", "expected {name}, or {id} with an id_rule, got neither")
     if body[0] != "call" and fields[-1] != body[0]:
         raise fail("call", f"expected {{{body[0]}}} last, got {{{fields[-1]}}} behind it")
     if "params" in fields and not fmt.param:
         raise fail("param", "expected a template, since call has {params}")
+    if fmt.param and "params" not in fields:
+        raise fail("param", "expected none, since call has no {params}")
     if fmt.param:
         param = parse_template(fmt.param, fmt.id, "param", PARAM_FIELDS)
         order = [p.field for p in param if p.field]
         if order not in (["key", "value"], ["key", "type", "value"], ["key", "value", "key"]):
             raise fail("param", "expected {key}, perhaps {type}, and then {value:codec}")
+        behind = param[[p.field for p in param].index("key") + 1].literal
+        if param[0].literal.strip() and not behind.strip():
+            raise fail("param", "expected a marker behind {key}, got a blank: a key may hold blanks itself")
+        before = parts[[p.field for p in parts].index("params") - 1].field
+        if before and param[0].field:
+            raise fail("call", f"expected a marker or a blank between {{{before}}} and {{params}}, got none")
         value = next(p.codec for p in param if p.field == "value")
         if value not in ("json", "python") and not (param[0].literal.strip() and param[-1].literal.strip()):
             raise fail("param", f"expected a marker before {{key}} and one behind {{value:{value}}}, got none")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
-    if not isinstance(fmt.ends, tuple) or not all(isinstance(e, str | Block) and e for e in fmt.ends):
-        raise fail("ends", f"expected a tuple of markers and Blocks, got {fmt.ends!r}")
-    if not all(isinstance(b, Block) for b in fmt.thinking):
-        raise fail("reasoning", f"expected a Block or a tuple of them, got {fmt.reasoning!r}")
     if fmt.tier not in TIERS:
         raise fail("tier", f"expected one of {', '.join(TIERS)}, got {fmt.tier!r}")
     if len(fmt.keys) < 2:
@@ -440,8 +499,8 @@ class Compiled:
     def __init__(self, fmt: Format) -> None:
         self.format = fmt
         if not isinstance(fmt.call, str):
-            self.alternates = tuple(Compiled.of(replace(fmt, call=c)) for c in fmt.call[1:])
-            fmt = replace(fmt, call=fmt.call[0])
+            self.alternates = tuple(Compiled.of(_with_call(fmt, c)) for c in fmt.call[1:])
+            fmt = _with_call(fmt, fmt.call[0])
         else:
             self.alternates = ()
         assert isinstance(fmt.call, str)

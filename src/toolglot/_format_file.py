@@ -168,7 +168,8 @@ class _Table:
             table = self._with_about(table, names, where)
         for name in table:
             if name not in names:
-                self._refuse(name, [*names, *(ABOUT if "about" in names else ())], where)
+                tables = () if where or self._path else ("format",)
+                self._refuse(name, [*names, *(ABOUT if "about" in names else ()), *tables], where)
         for field in known:
             if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
                 self.fail((*where, field.name), f"expected {_in_words(hints[field.name])}, got none")

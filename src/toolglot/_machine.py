@@ -514,7 +514,7 @@ class ItemReader:
         if behind == len(buf) and behind - stop < LOOKAHEAD:
             return MORE
         ended = self._header_ends(buf, behind, self._decides(src)) if behind - stop < LOOKAHEAD else NO
-        if ended == WAIT or (ended == NO and not src.final and self._name_may_stop(buf, start, stop)):
+        if ended == WAIT or (ended == NO and not src.final and _may_stop(self._fmt, self._step, buf, start, stop)):
             return MORE
         at = src.base + start
         if ended == NO or found is None:
@@ -524,12 +524,6 @@ class ItemReader:
         self._take_name(field, buf[start:stop], at)
         src.pos = stop
         return DONE
-
-    def _name_may_stop(self, buf: str, start: int, end: int) -> bool:
-        """Whether the next marker may yet turn out to have begun inside the name."""
-        token = self._fmt.steps[self._step + 1].literal
-        first = max(start + 1, len(buf) - len(token) + 1)
-        return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
 
     def _take_name(self, field: str, text: str, at: int) -> None:
         if field == "index":
@@ -562,6 +556,9 @@ class ItemReader:
             tokens += [s.literal for s in fmt.steps[self._step + 2 :]] + list(self._closes[:1])
             if buf[pos] == "{" and any(a.body.field == "args" for a in fmt.alternates):
                 return pos
+            keyed = NO if fmt.param_open else _key_at(fmt, buf, pos, final)
+            if keyed != NO:
+                return keyed
         elif fmt.body.field == "args":
             if buf[pos] == "{" or fmt.body.codec == "raw":
                 return pos
@@ -1111,8 +1108,11 @@ class ItemReader:
         start = blank_end(src.buf, src.pos)
         if start == len(src.buf):
             return MORE
-        if src.buf.startswith(separator, start):
-            src.pos = start + len(separator)
+        parted = token_at(separator, src.buf, start, self._decides(src))
+        if parted == WAIT:
+            return MORE
+        if parted >= 0:
+            src.pos = parted
             self._state = "open"
             return DONE
         ended = self._closer_at(src.buf, start, self._decides(src))
@@ -1153,6 +1153,12 @@ class ItemReader:
         start = blank_end(src.buf, src.pos)
         word = src.buf[start:].strip()
         tools = self._ctx.tools
+        marker = self._fmt.steps[self._step + 1].literal
+        begun = next((i for i in range(len(marker) - 1, 0, -1) if word.endswith(marker[:i])), 0)
+        whole = word[: len(word) - begun].strip()
+        if begun and whole in tools:  # the text ends inside the marker behind the name
+            self._take_name("name", whole, src.base + start)
+            return True
         if any(t.startswith(word) for t in tools) or (self._writer.tagged and not tools):
             return True
         if word and self._writer.tagged and self._extra.id_pattern is None:
@@ -1350,13 +1356,7 @@ class BlockReader:
         closed = self._closer(buf, start, src.final)
         if closed == WAIT:
             return MORE
-        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
-        if (
-            closed == NO
-            and src.final
-            and not first
-            and any(m.startswith(buf[start:]) for m in marks if m != buf[start:])
-        ):
+        if closed == NO and src.final and not first and self._begins_marker(buf[start:]):
             self._unclosed(src, repr(buf[start:]))
             src.pos = len(buf)  # the text ends inside a marker
             return self._end(src)
@@ -1388,6 +1388,11 @@ class BlockReader:
                 return status
         src.pos = start
         return self._begin_item(src)
+
+    def _begins_marker(self, rest: str) -> bool:
+        """Whether a text is the beginning of what may stand behind a call."""
+        marks = (*(c[0] for c in self._closes if c), self._fmt.separator, self._fmt.item_opener)
+        return any(m != rest and m.startswith(rest) for m in marks)
 
     def _more_items(self, src: Source, start: int) -> int:
         """Whether another item stands at start; otherwise the section ends unclosed."""
@@ -1586,6 +1591,10 @@ class BlockReader:
             src.pos = parted
         return self._end(src)
 
+    def _finish_end(self, src: Source) -> int:
+        status = self._end(src)
+        return self._behind(src) if self._state == "behind" else status
+
     def _opener_ahead(self, src: Source, pos: int) -> int:
         """Where another block begins behind blanks; NO, or WAIT."""
         start = blank_end(src.buf, pos)
@@ -1599,7 +1608,7 @@ class BlockReader:
         writer = self.writer
         item = self._item
         if self._state == "behind":
-            return self._end(src)
+            return self._behind(src)
         if self._state == "item" and item is not None:
             if not item.finish(src):
                 return FAIL
@@ -1607,7 +1616,7 @@ class BlockReader:
                 start = blank_end(src.buf, src.pos)
                 closed = self._closer(src.buf, start, True) if self._sectioned else NO
                 src.pos = max(closed, src.pos)
-                return self._end(src)
+                return self._finish_end(src)
         elif self._state in ("skip", "lost"):
             src.pos = len(src.buf)
             writer.item_end(src.at)
@@ -1617,7 +1626,7 @@ class BlockReader:
             src.pos = len(src.buf)
             writer.cut(src.at, "{}", "{}", False)
         elif self._state == "items" and () in self._closes:
-            return self._end(src)  # the block has no closer: the blanks behind it are text
+            return self._finish_end(src)  # the block has no closer: the blanks behind it are text
         if self._state in ("items", "skip", "lost"):
             src.pos = len(src.buf)
             if self._sectioned and () not in self._closes:
@@ -1636,6 +1645,22 @@ def _head(fmt: Compiled, step: int, buf: str, start: int) -> tuple[re.Match[str]
         return None, start
     token = fmt.steps[step + 1].literal
     return found, marker_before(buf, token, start + 1, found.end()) if token else found.end()
+
+
+def _may_stop(fmt: Compiled, step: int, buf: str, start: int, end: int) -> bool:
+    """Whether the next marker may yet turn out to have begun inside the name."""
+    token = fmt.steps[step + 1].literal
+    first = max(start + 1, len(buf) - len(token) + 1)
+    return any(token.startswith(buf[at:]) for at in range(first, end)) if token else False
+
+
+def _key_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
+    """Whether the key of an argument that no marker opens stands at pos: its place, NO or WAIT."""
+    key = _PYTHON_KEY.match(buf, pos)
+    if key is None:
+        return NO
+    behind = token_ahead(fmt.param_middle[0], buf, key.end(), final) if fmt.param_middle else pos
+    return pos if behind >= 0 else behind
 
 
 def marker_before(buf: str, token: str, start: int, end: int) -> int:
@@ -1657,16 +1682,18 @@ def item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
 
 def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
     """The same for a call that no marker opens: a name or an id, and what the template has behind it."""
-    at = pos
+    at = begins = stop = pos  # the cursor, and the last name or id
     for step, part in enumerate(fmt.steps):
         at = blank_end(buf, at)
         if at == len(buf):
             return NO if final or at - pos > 2 * LOOKAHEAD else WAIT
         if part.literal:
             end = token_at(part.literal, buf, at, final)
-            return pos if end >= 0 else end
+            waits = end == NO and not final and _may_stop(fmt, step - 1, buf, begins, stop)
+            return pos if end >= 0 else WAIT if waits else end
         if part.field not in ("name", "id", "index"):
             break
+        begins = at
         found, stop = _head(fmt, step, buf, at)
         if found is None:
             return NO
@@ -1675,6 +1702,9 @@ def _headed_item_at(fmt: Compiled, buf: str, pos: int, final: bool) -> int:
         return pos if buf[at] == "{" or fmt.body.codec == "raw" else NO
     if fmt.param_open and buf[at] == fmt.param_open[0][0]:  # a parameter may have drifted
         return pos
+    keyed = NO if fmt.param_open else _key_at(fmt, buf, at, final)
+    if keyed != NO:
+        return pos if keyed >= 0 else keyed
     closer = fmt.steps[step + 1].literal if step + 1 < len(fmt.steps) else ""
     end = token_at(closer, buf, at, final) if closer else NO
     return pos if end >= 0 else end

@@ -15,7 +15,7 @@ from ._elements import elements_text
 from ._errors import ToolglotError
 from ._events import Call
 from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
-from ._parser import Parser, parse
+from ._parser import Parser
 from ._registry import get_format
 from ._result import Result
 from ._values._delimited import delimited_text
@@ -185,8 +185,8 @@ def python_text(value: Any) -> str:
     return _dump(value, "value")
 
 
-def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
-    """Refuse what would not be read back as it was meant."""
+def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
+    """Refuse what would not be read back as it was meant, and say why."""
     tools = {name: _schema_of([i for i in items if i[0] == name]) for name, _, _, _ in items}
     parser = Parser(tools, format=fmt)
     parser.feed(text)
@@ -197,8 +197,9 @@ def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
     for index, (name, arguments, _, _) in enumerate(items):
         got = read[index] if index < len(read) else None
         if got is None or got[0] != name:
+            back = f"it reads back as {got}" if got is not None else "it does not read back"
             raise ToolglotError(
-                f"call {index} {name!r}: format {fmt.id!r} cannot carry this call: it reads back as {got}; "
+                f"call {index} {name!r}: format {fmt.id!r} cannot carry this call: {back}{why}; "
                 f"written was {text!r:.120}"
             )
         for key, value in arguments.items():
@@ -208,8 +209,16 @@ def _check_readable(fmt: Format, items: list[Item], text: str) -> None:
                 )
         if got[1].keys() != arguments.keys():
             raise ToolglotError(f"call {index} {name!r}: format {fmt.id!r} cannot carry these arguments{why}")
-    if len(read) != len(items) or result.content.strip():
-        raise ToolglotError(f"format {fmt.id!r} cannot carry these calls: they read back as {len(read)}{why}")
+    if len(read) != len(items):
+        raise ToolglotError(
+            f"format {fmt.id!r} cannot carry these calls: {len(items)} were written, {len(read)} read back{why}; "
+            f"written was {text!r:.120}"
+        )
+    if result.content.strip():
+        raise ToolglotError(
+            f"format {fmt.id!r} cannot carry these calls: {result.content.strip()!r:.60} reads back as text{why}; "
+            f"written was {text!r:.120}"
+        )
 
 
 def _schema_of(items: list[Item]) -> dict[str, Any]:
@@ -241,8 +250,5 @@ def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: 
         texts.append(_fill(fmt.write, {"name": item[0], "args": item[2], "call": call}))
     text = fmt.joint.join(texts)
     if items:
-        tools = [name for name, _, _, _ in items]
-        read = parse(fmt.joint.join(texts[-len(items) :]), dict.fromkeys(tools), format=fmt).calls
-        if [(c.name, c.arguments) for c in read] != [(n, a) for n, a, _, _ in items]:
-            raise ToolglotError(f"format {fmt.id!r} cannot carry these calls")
+        _check_readable(fmt, items, fmt.joint.join(texts[-len(items) :]))
     return text

@@ -472,11 +472,12 @@ from toolglot import Block, Format, register
 CURLY = Format("curly_cli_test", call="<<call>>{name}<<with>>{args:json}<<end>>")
 OTHERS = [Format("square_cli_test", section=Block("<calls>", "</calls>"), call="{call:json}")]
 """
-# Nothing ends a raw value but the line: a value of several lines cannot be written, or is read back wrongly.
-RAW_FORMAT = """
-from toolglot import Format
+# A bare key can hold no blank; and a reply cannot tell a call from a thought that begins in the same way.
+HALF_FORMATS = """
+from toolglot import Block, Format
 
-RAW = Format("raw_cli_test", call="<c>{name}\\n{params}</c>", param="{key}: {value:raw}\\n")
+BARE = Format("bare_cli_test", call="<c>{name} {params}</c>", param="{key}={value:json}", param_separator=" ")
+ALIKE = Format("alike_cli_test", call="<c>{name} {args:json}</c>", reasoning=Block("<c>", "</c>"))
 """
 
 
@@ -496,11 +497,10 @@ def test_check_reads_a_file_of_formats(run: Any, file: Any) -> None:
 
 
 def test_check_shows_what_fails_and_what_is_skipped(run: Any, file: Any) -> None:
-    ran = run("check", file("mine.py", RAW_FORMAT))
+    ran = run("check", file("mine.py", HALF_FORMATS))
     assert ran.code == 1
-    assert "raw_cli_test: FAILED" in ran.out
-    assert "FAILED round trip: one call" in ran.out
-    assert "skipped line breaks: " in ran.out
+    assert "bare_cli_test: passed" in ran.out and "skipped key 'with space': " in ran.out
+    assert "alike_cli_test: FAILED" in ran.out and "FAILED round trip: one call" in ran.out
 
 
 def test_check_finds_a_reader_that_loses_a_character_at_a_split(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
