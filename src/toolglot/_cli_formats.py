@@ -14,7 +14,7 @@ from toolglot import Block, Format, Messages, ToolglotError, render
 
 from ._cli_markdown import page
 from ._cli_show import HEAD, NOTE, Screen, write_json
-from ._cli_toml import declarations
+from ._cli_toml import declarations, visible
 
 EXAMPLE = [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]
 
@@ -84,7 +84,7 @@ def _plain(value: Any) -> Any:
 def _in_words(value: Any) -> str:
     """A part of a grammar on one line, line breaks as `\\n`."""
     if isinstance(value, str):
-        return value.replace("\n", "\\n")
+        return visible(value.replace("\n", "\\n"))
     if isinstance(value, dict):
         return "; ".join(f"{key}: {_in_words(member)}" for key, member in value.items())
     between = "  " if all(isinstance(item, list) for item in value) else " … "

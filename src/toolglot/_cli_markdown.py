@@ -11,7 +11,7 @@ from typing import Any
 
 from toolglot import Block, Format, Messages, ToolglotError, render
 
-from ._cli_toml import grammar
+from ._cli_toml import grammar, visible
 
 ONE = [{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}]
 TWO = [*ONE, {"name": "get_time", "arguments": {"zone": "Europe/Oslo"}}]
@@ -23,7 +23,8 @@ toolglot reads and writes {count} formats. This page is made from their declarat
 
 `format="auto"`, the default, tries them all, in this order: first those with markers of their own, then bare JSON, then
 bare call syntax. Any name of a format may be given, in any spelling: `Hermes 2 Pro`, `hermes_2_pro`,
-`Hermes2ProToolParser`. A format of your own is one declaration: see [Add a format](add-a-format.md).
+`Hermes2ProToolParser`. A format of your own is one declaration: see [Add a format](add-a-format.md), which also tells
+what `\\u2060`, `\\u00a0`, `\\u200b` and `\\ufffc` say in a marker.
 """
 TIERS = {"tagged": "by its markers", "json": "as bare JSON", "call": "as bare call syntax"}
 
@@ -56,9 +57,11 @@ def _facts(format: Format | Messages) -> Iterator[str]:
         pairs = [f"{_code(opener)} … {_code(closer)}" for block in blocks for opener, closer in block.pairs]
         yield f"- Reasoning: {', '.join(pairs)}" + ("; a call ends it too" if any(b.optional for b in blocks) else "")
     elif isinstance(format, Messages):
-        thinking = [f"`{name}`" for name, kind in format.channels.items() if kind == "reasoning"]
-        if thinking:
-            yield f"- Reasoning: the channel {', '.join(thinking)}"
+        thinking = [name for name, kind in format.channels.items() if kind == "reasoning"]
+        named = [f"messages of {_code(name)}" if name else "messages to nobody" for name in thinking]
+        named += [f"messages behind {_code(marker)}" for marker, kind in format.bodies.items() if kind == "reasoning"]
+        if named:
+            yield f"- Reasoning: {', '.join(named)}"
     if format.ends:
         yield f"- End of turn: {', '.join(map(_end, format.ends))}"
     if isinstance(format, Format) and format.section is not None and format.section.optional:
@@ -89,7 +92,7 @@ def _fenced(text: str, kind: str) -> str:
 
 def _code(text: str) -> str:
     """Code inside a line, line breaks as `\\n`."""
-    text = text.replace("\n", "\\n")
+    text = visible(text.replace("\n", "\\n"))
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     blank = " " if text.startswith("`") or text.endswith("`") else ""

@@ -15,7 +15,8 @@ from toolglot import Block, Format, Messages
 
 ABOUT = ("aliases", "models", "source", "notes")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_PLAIN = re.compile(r"[^'\x00-\x1f\x7f]*")
+_PLAIN = re.compile(r"[^'\x00-\x1f\x7f\u00a0\u200b\u2060\ufffc]*")
+_UNSEEN = re.compile(r"[\x7f\u00a0\u200b\u2060\ufffc]")  # with the letters of a marker that are not written
 
 
 def declarations(formats: Iterable[Format | Messages]) -> str:
@@ -60,12 +61,21 @@ def _is_default(field: Field[Any], value: Any) -> bool:
     return field.default is not MISSING and bool(value == field.default)
 
 
+def visible(text: str) -> str:
+    """The text with letters that are not seen as escapes.
+
+    >>> visible("<call\\ufffc>")
+    '<call\\\\ufffc>'
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
 def _toml(value: Any) -> str:
     if isinstance(value, str):
         # A string with quotes is easier to read where nothing in it is escaped.
         if ('"' in value or "\\" in value) and _PLAIN.fullmatch(value):
             return f"'{value}'"
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return visible(json.dumps(value, ensure_ascii=False))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Block) and {name for name, _ in _given(value)} <= {"open", "close"}:

@@ -237,7 +237,7 @@ def test_shipped_template_reads_as_transformers_does(name: str, thought: str, co
 TEXT_ALONE = {"transformers qwen3_5"}
 
 
-@pytest.mark.parametrize("name", WRITERS.keys() - TEXT_ALONE)
+@pytest.mark.parametrize("name", sorted(WRITERS.keys() - TEXT_ALONE))
 @given(PROSE, PROSE, CALLS)
 @settings(deadline=None, max_examples=EXAMPLES)
 def test_it_does_so_without_tools(name: str, thought: str, content: str, calls: list[Call]) -> None:

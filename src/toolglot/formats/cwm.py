@@ -8,7 +8,11 @@ CWM = Format(
     keys=("name", "command"),
     reasoning=Block("<think>", "</think>"),
     ends=("<|eot_id|>", "<|end_of_text|>"),
-    about={"models": "CWM", "source": "the model card of CWM"},
+    about={
+        "models": "CWM",
+        "source": "the model card of CWM",
+        "notes": "The first word is the tool, the rest its one argument; a JSON object is read as its arguments.",
+    },
 )
 
 FORMATS = (CWM,)

@@ -36,6 +36,7 @@ DEEPSEEK_V3 = Format(
         "aliases": "deepseekv3 deepseek deepseek-r1 cogito",
         "models": "DeepSeek V3, V3-0324, R1 and distills, Cogito",
         "source": "the chat templates of DeepSeek-V3 and DeepSeek-R1",
+        "notes": "Distilled models spell the first marker in ordinary letters: that is read, and listed as a drift.",
     },
 )
 
@@ -53,6 +54,7 @@ DEEPSEEK_V32 = Format(
         "aliases": "deepseekv32 deepseek_v3_2 deepseek-v3.2 deepseek32",
         "models": "DeepSeek V3.2",
         "source": "the chat encoding of DeepSeek-V3.2",
+        "notes": "The attribute says whether a value is a string. One JSON object may stand for the parameters.",
     },
 )
 
@@ -77,6 +79,7 @@ DEEPSEEK_V4 = Format(
         "aliases": "deepseekv4 deepseek-v4",
         "models": "DeepSeek V4",
         "source": "the chat template of DeepSeek-V4",
+        "notes": "The opener is also read as toolcalls or tool, which models are seen to write.",
     },
 )
 

@@ -12,6 +12,7 @@ GEMMA4 = Format(
         "aliases": "gemma-4 gemma4-no-thinking",
         "models": "Gemma 4",
         "source": "the chat template of Gemma 4",
+        "notes": "Strings have no escapes: the delimiter cannot stand inside one.",
     },
 )
 
@@ -24,6 +25,7 @@ FUNCTIONGEMMA = Format(
         "aliases": "function_gemma",
         "models": "FunctionGemma",
         "source": "the chat template of FunctionGemma 270M",
+        "notes": "A string may stand for any type: the tool's schema decides.",
     },
 )
 

@@ -18,6 +18,7 @@ GIGACHAT3 = Format(
         "aliases": "gigachat-3 gigachat-3.1 gigachat_v3",
         "models": "GigaChat 3, 3.1",
         "source": "the chat templates of GigaChat 3 and 3.1",
+        "notes": "3.0 writes the call as a message of its own, 3.1 behind one token.",
     },
 )
 

@@ -45,7 +45,12 @@ POOLSIDE_V1 = Format(
     param=f"<arg_key>{{key}}</arg_key>\n<arg_value>{GAP}{{value:raw}}{GAP}</arg_value>\n",
     reasoning=THINK_OR_CALL,
     ends=("</assistant>",),
-    about={"aliases": "laguna", "models": "Poolside v1, Laguna", "source": "the chat template of Laguna XS"},
+    about={
+        "aliases": "laguna",
+        "models": "Poolside v1, Laguna",
+        "source": "the chat template of Laguna XS",
+        "notes": "One line break on each side of a value is framing.",
+    },
 )
 
 IQUEST_Q1 = Format(
@@ -79,6 +84,7 @@ XING4 = Format(
         "aliases": "xing4_0 telechat4 xingchen4",
         "models": "Xingchen 4, TeleChat 4",
         "source": "the chat template of TeleChat 4",
+        "notes": "The name may be followed by JSON, and the body may be one JSON object.",
     },
 )
 
@@ -112,6 +118,7 @@ HY_V3 = Format(
         "aliases": "hunyuan hunyuan-v3",
         "models": "Hunyuan 3 (each tag may carry a suffix, such as :opensource)",
         "source": "the chat template of Hy3",
+        "notes": "The ending is any, and need not be known.",
     },
 )
 
@@ -147,6 +154,7 @@ K2_HORIZON = Format(
     about={
         "models": "K2 Horizon (tags, tags with types, or a JSON body)",
         "source": "the chat template of K2-Horizon",
+        "notes": "A chat-template option chooses tags, tags with types, or a JSON body.",
     },
 )
 

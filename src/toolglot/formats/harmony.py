@@ -64,6 +64,7 @@ MUSE = Messages(
         "aliases": "musespark1x",
         "models": "Muse Spark (message without recipient is reasoning)",
         "source": "the chat template of Muse Spark",
+        "notes": "Calls count only in messages to a tool; markup quoted to the user is text.",
     },
 )
 
@@ -112,7 +113,11 @@ INKLING = Messages(
     write="<|message_model|>{call}",
     prose="<|message_model|><|content_text|>{text}<|end_message|>",
     thought="<|message_model|><|content_thinking|>{text}<|end_message|>",
-    about={"models": "Inkling", "source": "the chat template of Inkling"},
+    about={
+        "models": "Inkling",
+        "source": "the chat template of Inkling",
+        "notes": "The author behind the first marker is no content.",
+    },
 )
 
 FUNCTIONARY_V32 = Messages(
@@ -130,6 +135,7 @@ FUNCTIONARY_V32 = Messages(
         "aliases": "functionary_v3_2 functionary-v3.2",
         "models": "Functionary v3.2",
         "source": "the chat template of Functionary v3.2",
+        "notes": "Only where it is named: under auto a bare word as header would make a header of any line.",
     },
 )
 

@@ -139,6 +139,7 @@ COHERE_COMMAND = Format(
         "aliases": "cohere_command3 cohere_command4 cohere cohere-command cohere2moe cohere-moe command-r7b",
         "models": "Command R7B, Command A, A+, North",
         "source": "the chat template of Command R7B",
+        "notes": "Citations around parts of the answer are no content.",
     },
 )
 
@@ -153,6 +154,7 @@ APERTUS = Format(
         "aliases": "apertus2509",
         "models": "Apertus (the name is the key)",
         "source": "the chat template of Apertus-8B-Instruct-2509",
+        "notes": "One object for each call, whose only key is the name.",
     },
 )
 
@@ -173,7 +175,11 @@ SARASHINA = Format(
     separator=", ",
     ends=("</s>",),
     tier="json",
-    about={"models": "Sarashina (Python literals)", "source": "the chat template of Sarashina 2.2"},
+    about={
+        "models": "Sarashina (Python literals)",
+        "source": "the chat template of Sarashina 2.2",
+        "notes": "Without the marker a list at a line's start is read too.",
+    },
 )
 
 FORMATS = (

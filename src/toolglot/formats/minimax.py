@@ -15,6 +15,8 @@ MINIMAX_M3 = Format(
         "aliases": "minimax-m3 minimax_m3_nom",
         "models": "MiniMax M3 (element tree)",
         "source": "the chat template of MiniMax-M3",
+        "notes": "Lists are item elements; a name that stands again makes a list; text beside elements is under $text. "
+        "Without a schema an empty list or object cannot be told from an empty text.",
     },
 )
 

@@ -17,7 +17,11 @@ FENCED_JSON = Format(
     section=Block("```json\n", "\n```", each=True),
     ends=(*CHATML_ENDS, *LLAMA_ENDS, "</s>", "<eos>", "<end_of_turn>"),
     tier="json",
-    about={"models": "any: the fence is the wrapper", "source": "the habit of chat models"},
+    about={
+        "models": "any: the fence is the wrapper",
+        "source": "the habit of chat models",
+        "notes": "Any language behind the fence, or none.",
+    },
 )
 
 PROMPT_API = Format(
@@ -52,7 +56,11 @@ REACT = Format(
     call=f"Action: {{name}}\nAction{NBSP}Input: {{args:json}}",
     ends=(*CHATML_ENDS, *LLAMA_ENDS, "</s>"),
     tier="json",
-    about={"models": "any, by ReAct prompting", "source": "the ReAct prompt of agent frameworks"},
+    about={
+        "models": "any, by ReAct prompting",
+        "source": "the ReAct prompt of agent frameworks",
+        "notes": "What is written behind Action Input must be JSON; other text stays text.",
+    },
 )
 
 COMMAND_R = Format(
@@ -67,6 +75,7 @@ COMMAND_R = Format(
         "aliases": "command-r-plus",
         "models": "Command R, R+ (Action heading and fence)",
         "source": "the chat template of Command R+",
+        "notes": "directly-answer is the model's way to say that no tool is needed: it counts only if it is offered.",
     },
 )
 
@@ -86,6 +95,7 @@ GLM4_0414 = Format(
     about={
         "models": "GLM-4-0414 (name on a line, then JSON)",
         "source": "the chat template of GLM-4-32B-0414",
+        "notes": "Under auto the name must be offered, and the object must have declared keys only.",
     },
 )
 

@@ -28,7 +28,11 @@ DOTS = Format(
     param='<parameter name="{key}">{value:raw}</parameter>\n',
     section=Block("<dots_function_call>\n", "\n</dots_function_call>"),
     ends=("<|endofresponse|>",),
-    about={"models": "dots", "source": "the chat template of dots.llm"},
+    about={
+        "models": "dots",
+        "source": "the chat template of dots.llm",
+        "notes": "One JSON object may stand in place of the invoke tags.",
+    },
 )
 
 STEP3 = Format(
@@ -49,7 +53,11 @@ MINICPM5 = Format(
     param='<param name="{key}">{value:cdata}</param>',
     reasoning=THINK,
     ends=CHATML_ENDS,
-    about={"models": "MiniCPM5", "source": "the chat template of MiniCPM5"},
+    about={
+        "models": "MiniCPM5",
+        "source": "the chat template of MiniCPM5",
+        "notes": "A value may stand in a CDATA section, which is no part of it.",
+    },
 )
 
 FORMATS = (XML_INVOKE, MINIMAX_M2, DOTS, STEP3, MINICPM5)
