@@ -327,7 +327,8 @@ class CallWriter:
         code, message, at = error
         if code is not Code.UNREADABLE:
             self.problem(code, message, at, min(at + 1, max(end, at)))
-        self.problem(Code.UNREADABLE, f"The call cannot be read: {message}", min(self.item_at, at), max(end, at))
+        if code.is_error:
+            self.problem(Code.UNREADABLE, f"The call cannot be read: {message}", min(self.item_at, at), max(end, at))
         if self.begun:
             span = (self.item_at, end)
             self.sink.append(CallAbort(self.index, Code.UNREADABLE, message, span))

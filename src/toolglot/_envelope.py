@@ -25,6 +25,7 @@ _ROLES = {
     "type": _TYPE,
 }  # fmt: skip
 _SCHEMA_KEYS = frozenset({"type", "properties", "required", "description", "title", "$schema", "additionalProperties"})
+_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _DEFINITION_KEYS = frozenset({"parameters", "input_schema", "inputSchema"})
 
 
@@ -356,7 +357,7 @@ class Envelope(LiteralReader):
             if read is None or not read[0].startswith("{"):
                 got = repr(raw[:40])
                 return Code.INVALID_ARGUMENTS, f"Arguments for {call.name!r} must be a JSON object, got {got}"
-            if self._echo(call.name, key, read[2]):
+            if self._echo(call.name, key, read[2]) or self._schemas(call.name, key, read[0]):
                 return Code.TOOL_ECHO, f"The definition of {call.name!r} is copied, not called"
             text = read[0]
             typed = (Code.COERCED, Code.TYPE_MISMATCH)  # other repairs were said when the object was first read
@@ -383,6 +384,19 @@ class Envelope(LiteralReader):
         if declared is None:
             return key != "arguments"
         return not {"type", "properties"} <= declared
+
+    def _schemas(self, name: str, key: str, text: str) -> bool:
+        """Whether each argument is a schema where the tool wants none: a definition copied in short."""
+        node = self._ctx.node(name)
+        if key not in _DEFINITION_KEYS or node is None or '"type"' not in text:
+            return False
+        members: dict[str, object] = json.loads(text)
+        for member, value in members.items():
+            types = node.member(member).types
+            schema = isinstance(value, dict) and value.get("type") in _TYPES
+            if not schema or types is None or "object" in types:
+                return False
+        return bool(members)
 
     # -- the end of the text --------------------------------------------------------------------------------
 
