@@ -250,7 +250,7 @@ def _choose(format: str | AnyFormat | Sequence[str | AnyFormat]) -> tuple[AnyFor
     if not isinstance(format, str | Format | Messages | Sequence):
         raise ToolglotError(f"option format: expected a name, a Format or several, got {type(format).__name__}")
     if format == "auto":  # a bare word as header would make a header of any text
-        return tuple(f for f in formats() if f.tier == "tagged" or not isinstance(f, Messages))
+        return _auto(formats())
     if isinstance(format, str):
         return (get_format(format),)
     if isinstance(format, Format | Messages):
@@ -263,8 +263,27 @@ def _choose(format: str | AnyFormat | Sequence[str | AnyFormat]) -> tuple[AnyFor
     return tuple(dict.fromkeys(chosen))
 
 
-@lru_cache(maxsize=64)
+_last: tuple[tuple[AnyFormat, ...], tuple[AnyFormat, ...], Grammar | None] = ((), (), None)
+
+
+def _auto(known: tuple[AnyFormat, ...]) -> tuple[AnyFormat, ...]:
+    """The formats that `auto` looks for, chosen once as long as no other is registered."""
+    global _last
+    last = _last
+    if last[0] is not known:
+        chosen = tuple(f for f in known if f.tier == "tagged" or not isinstance(f, Messages))
+        last = _last = (known, chosen, Grammar(chosen))
+    return last[1]
+
+
 def _grammar(chosen: tuple[AnyFormat, ...]) -> Grammar:
+    """The markers of formats, compiled once."""
+    last = _last
+    return last[2] if chosen is last[1] and last[2] is not None else _compiled(chosen)
+
+
+@lru_cache(maxsize=64)
+def _compiled(chosen: tuple[AnyFormat, ...]) -> Grammar:
     return Grammar(chosen)
 
 

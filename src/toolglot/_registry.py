@@ -19,6 +19,7 @@ _ALIASES: dict[str, str] = {}  # exact name -> id
 _pending = list(ORDER)
 _plugins = ["pending"]
 _lock = RLock()
+_all: tuple[AnyFormat, ...] = ()  # made again when a format was added: the same object until then
 _bare: dict[str, str] = {}  # bare name -> exact name, made again when a name was added
 
 
@@ -57,6 +58,9 @@ def get_format(name: str) -> AnyFormat:
     if not isinstance(name, str):
         raise ToolglotError(f"expected a format's name, got {type(name).__name__}")
     _load()
+    named = _FORMATS.get(name)  # an id needs no other reading
+    if named is not None:
+        return named
     found = _ALIASES.get(exact(name))
     if found is None:
         _load_plugins()
@@ -72,9 +76,13 @@ def formats() -> tuple[AnyFormat, ...]:
     >>> "hermes" in [f.id for f in formats()]
     True
     """
+    global _all
     _load()
     _load_plugins()
-    return tuple(_FORMATS.values())
+    known = _all
+    if len(known) != len(_FORMATS):
+        known = _all = tuple(_FORMATS.values())
+    return known
 
 
 def _find(name: str) -> str | None:
@@ -162,8 +170,9 @@ def _check_names(format: AnyFormat, replace: bool) -> None:
 
 
 def _add(format: AnyFormat) -> None:
-    global _bare
+    global _all, _bare
     _FORMATS[format.id] = format
+    _all = ()
     _bare = {}
     for name in (format.id, *format.aliases):
         owner = _ALIASES.setdefault(exact(name), format.id)
