@@ -276,7 +276,8 @@ class TextGrammar:
     @property
     def plain(self) -> re.Pattern[str]:
         """The pattern of a piece in which no marker can begin."""
-        return _plain_piece(self.first, self._close[1:2])
+        known = (self._close, *self._openers.markers)
+        return _plain_piece(self.first, "".join(sorted({t[1:2] for t in known if t[0] == self.first})))
 
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
@@ -902,8 +903,9 @@ class ItemReader:
 
     def _unexpected(self, src: Source, start: int) -> int:
         """Something else stands where a parameter or the call's closer was expected."""
-        if self._params and self._extra.openers.match(src.buf, start, True):
-            return self._cut_at(src)
+        opener = self._extra.openers.match(src.buf, start, src.final) if self._params else 0
+        if opener:
+            return MORE if opener < 0 else self._cut_at(src)
         tokens = [*self._fmt.param_open[:1], *self._own_closers, *self._closes]
         message = f"Expected a parameter or the call's end, got {got(src.buf, start, *tokens)}"
         return self._fail(Code.UNREADABLE, message, src.base + start)
@@ -1350,7 +1352,9 @@ class BlockReader:
             return self._after_single(src)
         if not self._sectioned or (first and self._head is not None):
             return self._begin_item(src)
-        start = skip_blanks(src)
+        start = skip_blanks(src) if () not in self._closes else blank_end(buf, src.pos)
+        if start - src.pos >= LOOKAHEAD:
+            return self._end(src)
         if start == len(buf):
             return MORE
         closed = self._closer(buf, start, src.final)

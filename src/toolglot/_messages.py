@@ -94,6 +94,8 @@ class MessageReader:
         header = self._opened + buf[pos : found.start()]
         at = src.base + pos
         if found.group() not in bodies:
+            if self._fmt.recipient == "{name}":
+                return FAIL
             return self._stranded(src, header, at) if opener or src.at else FAIL
         if not self._read_header(header, bodies[found.group()], at):
             return FAIL

@@ -796,7 +796,7 @@ class Scanner:
 
     def _look_begun(self, reader: Reader) -> None:
         """A call with markers that has begun wins over what is held."""
-        if self.queue is not None and (reader.writer.open or reader.writer.accepted):
+        if self.queue is not None and (reader.writer.ever or reader.writer.accepted):
             self._drop_candidates(reader)
 
     def _finish_block(self, reader: Reader) -> None:
