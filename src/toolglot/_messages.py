@@ -141,8 +141,8 @@ class MessageReader:
         bare, dot, _ = lead.partition("functions.")
         recipients = list(re.finditer(rf"{re.escape(bare)}({re.escape(dot)})?([^\s<>]+)", header))
         if not bare:  # the header is the recipient, and nothing else
-            recipients = list(re.finditer(rf"(?:\A|(?<={starts}))(())?([^\s<>]+)\Z", header))
-            return self._read_recipient(recipients[0][3] if recipients else "", at)
+            word = re.fullmatch(rf"(?:{starts})?([^\s<>]+)", header)
+            return word is not None and self._read_recipient(word[1], at + word.start(1))
         tools = [r for r in recipients if r[1] or r[2] in self._ctx.tools or "." in r[2]] if dot else recipients
         if len(recipients) > 1 or len(channels) > 1:
             message = "The header names its channel or its recipient twice: the last counts"
@@ -171,7 +171,7 @@ class MessageReader:
         self._kind = "call"
         self._tool = word
         self._name_span = (at, at + len(word))
-        return bool(word) and (word in self._ctx.tools or not self._ctx.tools)
+        return word in self._ctx.tools or not self._ctx.tools
 
     # -- bodies ------------------------------------------------------------------------------------------
 
