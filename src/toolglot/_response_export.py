@@ -121,6 +121,10 @@ class _Exporter:
         _refuse_format(self.format, where, message)
 
     def calls(self) -> dict[str, Any]:
+        bare = {opener for opener, closer in self.pairs if not closer}
+        for opener, closer in self.pairs:
+            if closer and opener in bare:
+                self.refuse("section", f"expected one closer behind {opener!r}, got {closer!r} and none")
         if self.body.field == "call" and self.listed:
             return self.list_of("json")
         if self.parts == PYTHON_PARTS and self.listed:
