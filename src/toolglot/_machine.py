@@ -18,7 +18,7 @@ from ._elements import close_elements, decode_elements
 from ._envelope import Envelope
 from ._errors import Code
 from ._events import Event, Problem, Span
-from ._format import Compiled, Part, search_text, written
+from ._format import Compiled, Part, is_control, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
 from ._schema import ANY, Node, decode, json_string
 from ._schema import coerce as coerce_value
@@ -59,7 +59,8 @@ class Compiles:
         middle = fmt.param_middle[0] if fmt.param_middle else ""
         self.drift = Drift.of(fmt.param_open[0], middle) if fmt.param_open else None
         last = [c[-1] for c in fmt.closes if c]
-        self.sections = Markers([fmt.item_opener, *fmt.section_openers, *last])
+        turns = [e for e in self.ends.markers if is_control(e)]  # an unreadable call ends with its turn
+        self.sections = Markers([fmt.item_opener, *fmt.section_openers, *last, *turns])
 
     @classmethod
     def of(cls, fmt: Compiled) -> Compiles:
