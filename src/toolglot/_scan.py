@@ -185,6 +185,12 @@ class Quoting:
                 self.line_start = False
             self._count()
 
+    def skip_lines(self) -> None:
+        """Whole lines go by that change nothing."""
+        self._line = ""
+        self.ticks = 0
+        self.line_start = True
+
     def _count(self) -> None:
         """Find the run of backticks that is open on this line."""
         if "`" not in self._line or self.fence:
@@ -297,6 +303,7 @@ class Scanner:
         self.mark_end = 0
         self.mark_ends = False  # the marker of the block ends a turn, if no call follows
         self.answer = ""  # the closer of the answer that is open
+        self.unclosed = ("", 0)  # a fence, and the place up to which no line closes it
         self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
         if opened is not None:  # a message that the prompt began goes on
             self.fresh = False
@@ -476,6 +483,8 @@ class Scanner:
         quoted = self.quoting.quoted
         if quoted and src.at != self.real and not (self.named and is_control(marker)):
             self.hold = Hold(quoted, src.at, copy.copy(self.quoting))
+            if quoted == "fence":
+                self._skip_searched(self.hold)
             return DONE
         if roles.thinks:
             if not self.named and marker[0].isalpha() and not self._begins_reply():
@@ -656,6 +665,18 @@ class Scanner:
             self._end_hold(hold, real=False)
         return DONE
 
+    def _skip_searched(self, hold: Hold) -> None:
+        """What a hold before this one has searched for the fence's closer is not searched again."""
+        src = self.src
+        run, until = self.unclosed
+        fence = hold.quoting.fence
+        if not run or fence[0] != run[0] or len(fence) < len(run):
+            return
+        stop = min(until, hold.start + self.ctx.limits["held"]) - src.base
+        if src.pos < stop <= len(src.buf):
+            self.quoting.skip_lines()
+            self._keep(hold, stop)
+
     def _held_ticks(self, hold: Hold, stop: int, limited: bool) -> int:
         """To the line's end, or to where the inline code is closed."""
         src = self.src
@@ -690,6 +711,9 @@ class Scanner:
         src = self.src
         self.hold = None
         text = "".join(hold.pieces)
+        if real and hold.kind == "fence":
+            whole = src.final and src.pos == len(src.buf)
+            self.unclosed = hold.quoting.fence, hold.start + (len(text) if whole else text.rfind("\n") + 1)
         if not real and hold.kind in ("fence", "ticks"):
             self._append_text(Text(text, (hold.start, src.at)))
             return

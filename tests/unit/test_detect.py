@@ -8,12 +8,13 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from toolglot import Format, ToolglotError, detect, get_format, register
+from toolglot import Format, ToolglotError, _registry, detect, get_format, register
 from toolglot._detect import names, rules, sandbox
 from toolglot.cli import main
 from toolglot.formats import ORDER
@@ -129,7 +130,9 @@ def test_the_template_for_tools_goes_before_the_others() -> None:
     assert ids(chat_template={"default": other, "rag": template(JSON_CALL)})[0] == "mistral_v11"
 
 
-def test_a_users_own_format_is_found() -> None:
+def test_a_users_own_format_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_FORMATS", "_ALIASES", "_all", "_bare"):  # the other tests do not see it
+        monkeypatch.setattr(_registry, name, copy(getattr(_registry, name)))
     register(Format("detected_star", call="*{name}* {args:json} !"), replace=True)
     found = detect(chat_template=template("*{{ c.function.name }}* {{ c.function.arguments | tojson }} !"))
     assert found[0].format == "detected_star"
