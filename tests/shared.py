@@ -2,8 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,3 +40,21 @@ def same(a: object, b: object) -> bool:
 def named(calls: Any) -> list[dict[str, Any]]:
     """Calls, whole or incomplete, as their names and arguments."""
     return [{"name": call.name, "arguments": call.arguments} for call in calls]
+
+
+def lines_run(work: Callable[..., object], *args: Any) -> int:
+    """Lines of Python that a piece of work runs: a measure without a clock."""
+    count = 0
+
+    def line(_frame: FrameType, event: str, _arg: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        work(*args)
+    finally:
+        sys.settrace(before)
+    return count

@@ -6,9 +6,6 @@ What C code does inside one line (a search, a slice) is not seen here; the hosti
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -16,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.strategies import TOOLS, every_format, markers_of
+from tests.shared import lines_run
 from toolglot import Parser, Reasoning, Text, ToolglotError, formats, parse, render
 
 MOST = 2.3  # twice the text may cost this many times the lines
@@ -75,24 +73,6 @@ UNITS = {
 
 CLOSER = re.compile(r"Quokka\s*<[^<>]*>")
 """A value and the closer behind it."""
-
-
-def lines_run(work: Callable[..., object], *args: Any) -> int:
-    """How many lines of Python a piece of work runs."""
-    count = 0
-
-    def line(_frame: FrameType, event: str, _arg: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        work(*args)
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def whole(text: str, format: Any) -> None:

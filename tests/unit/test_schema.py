@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 import pytest
 
+from tests.shared import lines_run
 from toolglot._errors import Code
 from toolglot._schema import ANY, Node, coerce, compile_schema, decode, json_string
 
@@ -236,24 +233,6 @@ def test_free_and_text(schema: object, free: bool, text: bool) -> None:
 
 MOST_LINES = 2_000_000
 """Lines of Python for hostile schemas: twice what the worst of them takes. Without the bounds it would be 2 ** 30."""
-
-
-def lines_run(work: Callable[[], None]) -> int:
-    """Lines of Python that the work runs: a measure without a clock."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize("size", [1, 4])
