@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -177,3 +178,11 @@ def test_import_needs_the_standard_library_only() -> None:
 def test_public_names_are_sorted_and_there() -> None:
     assert list(toolglot.__all__) == sorted(toolglot.__all__)
     assert all(hasattr(toolglot, name) for name in toolglot.__all__)
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    # Before Python 3.11.5 such a repeat keeps what its last, failed round had taken. One set of characters is safe.
+    found = [
+        path.name for path in PACKAGE.rglob("*.py") if re.search(r"\)(?:[*+?]|\{[0-9,]+\})\+", path.read_text("utf-8"))
+    ]
+    assert not found

@@ -14,7 +14,7 @@ from ._match import NO, WAIT
 
 _AHEAD = 1200
 _OPENER = 320  # the longest drifted opener
-_S = r"[ \t]{0,16}+(?:\r?\n)?+[ \t]{0,16}+"
+_S = r"[ \t]{0,16}+(?:\r?\n)?[ \t]{0,16}+"
 _TAG = re.compile(r"<(\w+)")
 
 

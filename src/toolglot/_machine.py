@@ -259,7 +259,7 @@ class ParamGrammar:
 @lru_cache(maxsize=256)
 def _plain_piece(first: str, seconds: str) -> re.Pattern[str]:
     mark = re.escape(first)
-    return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(seconds)}{mark}]))*+")
+    return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(seconds)}{mark}]))*")
 
 
 class TextGrammar:

@@ -41,10 +41,10 @@ CONSTANTS = {"true": "true", "false": "false", "null": "null"}
 PYTHON_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _PLAIN = {
-    '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+'),
-    "'": re.compile(r"(?:[^'\\\x00-\x1f]++|\\[\\nrtbf'\"])*+"),
+    '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*'),
+    "'": re.compile(r"(?:[^'\\\x00-\x1f]++|\\[\\nrtbf'\"])*"),
 }
-_PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*+")
+_PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*")
 _REQUOTED = re.compile(r"\\(.)|\"", re.DOTALL)
 _BARE_RUN = re.compile(r"[^\s,:\]})(\[{\"'<>#/=;`|]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
