@@ -14,10 +14,13 @@ from typing import Any
 import adapters
 import corpus
 
-from toolglot import ArgumentsDelta, CallBegin, Event, Parser, parse
+from toolglot import ArgumentsDelta, CallBegin, Event, Parser, Tools, parse
 
 IDS = {"mistral": "mistral_v11"}
 """Our ids for the bench's names, where they differ: it writes Mistral's calls as from version 11 on."""
+
+TOOLS = Tools(corpus.TOOLS)
+"""Made ready once, as by anyone who reads more than one reply."""
 
 BEGUN, ARGUMENTS = 1, 2
 """The bench's words for the two events that it reads."""
@@ -25,7 +28,7 @@ BEGUN, ARGUMENTS = 1, 2
 
 def complete(format: str, text: str) -> list[tuple[str, dict[str, Any]]]:
     """The calls of a whole reply."""
-    result = parse(text, corpus.TOOLS, format=IDS.get(format, format))
+    result = parse(text, TOOLS, format=IDS.get(format, format))
     return [(call.name, call.arguments) for call in result.calls]
 
 
@@ -35,7 +38,7 @@ class Push:
     __slots__ = ("feed", "parser")
 
     def __init__(self, format: str) -> None:
-        self.parser = Parser(corpus.TOOLS, format=IDS.get(format, format))
+        self.parser = Parser(TOOLS, format=IDS.get(format, format))
         self.feed = self.parser.feed
 
     def push(self, delta: str) -> list[tuple[int, int, str]]:

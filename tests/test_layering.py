@@ -39,6 +39,7 @@ LAYERS = (
     "_loose",
     "_hot",
     "_scan",
+    "_shortcut_values",
     "_shortcut",
     "formats",
     "_registry",

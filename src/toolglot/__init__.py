@@ -19,6 +19,7 @@ from ._parser import Parser, ProseFilter, parse, parse_one
 from ._registry import formats, get_format, register
 from ._render import render
 from ._result import Result, Segment
+from ._tools import Tools
 
 __all__ = [
     "ArgumentsDelta",
@@ -41,6 +42,7 @@ __all__ = [
     "Segment",
     "Text",
     "ToolglotError",
+    "Tools",
     "detect",
     "formats",
     "get_format",

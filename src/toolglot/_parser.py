@@ -20,7 +20,7 @@ from ._registry import formats, get_format
 from ._result import Collector, Result
 from ._scan import Grammar, Scanner, StartIn
 from ._shortcut import shortcut
-from ._tools import kept_tools
+from ._tools import Tools, kept_tools
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "unknown_tools": ("refuse", "keep"),
@@ -326,12 +326,16 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     >>> result.calls[0].arguments, result.problems[0].code
     ({'a': 2}, <Code.COERCED: 'coerced'>)
     """
-    if "format" in options and options.keys() <= _SHORT and isinstance(text, str):
-        format = options["format"]
-        short = shortcut(get_format(format) if isinstance(format, str) and format != "auto" else format)
-        found = short.read(text, kept_tools(tools)) if short is not None else None
-        if found is not None:
-            return found
+    format = options.get("format")
+    if format is not None and (len(options) == 1 or options.keys() <= _SHORT) and type(text) is str:
+        if type(format) is str:
+            short = shortcut(get_format(format)) if format != "auto" else None
+        else:
+            short = shortcut(format)
+        if short is not None:
+            found = short.read(text, tools if type(tools) is Tools else kept_tools(tools))
+            if found is not None:
+                return found
     parser = Parser(tools, **options)
     parser.feed(text)
     parser.finish()

@@ -75,7 +75,9 @@ class Node:
 
     `types` holds the admitted JSON types (`number` admits integers too), or None where anything is admitted;
     `declared` the property names known at this place; `text` says that a JSON string is left as it stands;
-    `free` that no value is coerced at this place or anywhere below it.
+    `free` that no value is coerced at this place or anywhere below it; `only_text` that it is always a string,
+    `unlisted` that no values are listed, `declares` that there is a schema. `fitting` and `places` keep what the
+    short cut found of the shapes of arguments and of single ones.
 
     >>> node = compile_schema({"properties": {"n": {"type": ["integer", "null"]}}})
     >>> sorted(node.types), sorted(node.member("n").types), node.member("x") is ANY
@@ -92,9 +94,14 @@ class Node:
         "_root",
         "_schema",
         "declared",
+        "declares",
+        "fitting",
         "free",
+        "only_text",
+        "places",
         "text",
         "types",
+        "unlisted",
     )
 
     def __init__(self, schema: Schema, root: _Root) -> None:
@@ -104,6 +111,11 @@ class Node:
         self.types: Final[Types] = types
         self.declared: Final[frozenset[str]] = frozenset(survey.declared)
         self.text: Final[bool] = types is None or "string" in types
+        self.only_text: Final[bool] = types == _STRING_ONLY
+        self.unlisted: Final[bool] = listed is None
+        self.declares: Final[bool] = root.schema is not _NOTHING
+        self.fitting: Final[set[tuple[object, ...]]] = set()
+        self.places: Final[dict[str, tuple[str, Node, int]]] = {}
         # A place of one type is never free: a string there may spell that type, even an object.
         self.free: Final[bool] = types is None and not survey.below
         self._listed: Final[Listed] = listed
@@ -315,7 +327,7 @@ def compile_schema(schema: object) -> Node:
     >>> compile_schema({"$ref": "#/nowhere"}).types is None
     True
     """
-    return _Root(schema).node(schema) if isinstance(schema, Mapping) and schema else ANY
+    return _Root(schema).node(schema) if isinstance(schema, Mapping) else ANY
 
 
 def coerce(node: Node, kind: str, json_text: str) -> tuple[str, Code | None]:

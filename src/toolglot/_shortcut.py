@@ -1,305 +1,295 @@
-"""Reads a well-formed whole reply of a format with JSON arguments without the machine.
+"""Reads a well-formed whole reply of one named format without the machine.
 
 The one short cut of the engine: find the marker, let the standard library's scanner read the arguments, find the end.
-The rule: anything that the machine would have to think about (a repair, a coercion, a name that is not offered,
-reasoning, a quotation, a limit) gives None, and the machine reads the reply from its start. A differential law holds
-the two equal.
+The rule: anything that the machine would have to think about (a repair, a coercion that it lists, a name that is not
+offered, a quotation, a limit) gives None, and the machine reads the reply from its start. A differential law holds
+the two equal. What stands between the markers of a call is read by `_shortcut_values`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
-from typing import Any
+from typing import Literal, TypeAlias
 
 from ._calls import LIMITS
 from ._events import Call
-from ._format import Compiled, Format, is_control
+from ._format import Block, Compiled, Format, Part, is_control, written
 from ._machine import Compiles
 from ._result import Result, SegmentKind
 from ._scan import Grammar
-from ._schema import Node
+from ._schema import ANY
+from ._shortcut_values import Body, body_of
 from ._tools import Tool
 
-_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_NAME = r"[^\s<>{}\[\]()\"'`,;=\\]{1,256}"
+Mark: TypeAlias = tuple[int, int, SegmentKind]
+Role: TypeAlias = Literal["opens", "thinks", "ends"]
+
+_NAME = r"([^\s<>{}\[\]()\"'`,;=\\]{1,256})"
+_PYTHON_NAME = r"([^\W\d][\w.-]{0,255})"
+_BLANK = r"[ \t\r\n]{0,64}"
 _MORE = frozenset("[]{},;")
 """What the machine may take for a part of the block, though the block is over."""
-_BLANK = r"[ \t\r\n]{0,64}"
-
-
-class _Unfit(ValueError):
-    """The text is not for the short cut."""
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _Unfit
-    return members
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise _Unfit
-    return value
-
-
-def _constant(text: str) -> None:
-    raise _Unfit
-
-
-_decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_float, parse_constant=_constant).raw_decode
-_decode_dense = json.JSONDecoder(parse_constant=_constant).raw_decode
-_SAMPLE = 2048  # code points that tell whether many small objects follow
-_DENSE = 8  # objects in the sample from which on a call for each object costs more than a look at the values
-_INFINITIES = (float("inf"), float("-inf"))
-
-
-def _decoded(text: str, start: int) -> tuple[dict[str, Any], int, int]:
-    """The object at start, its end, and how deep it nests (0 where that was not counted).
-
-    Raises ValueError where the machine must decide: no JSON, a key that stands twice, a number that no float can hold.
-    """
-    if text.count('{"', start, start + _SAMPLE) > _DENSE:
-        value, end = _decode_dense(text, start)
-        keys, depth = _survey(value)
-        # As many colons as keys say that no key stands twice: each key that was written has one.
-        if keys == text.count(":", start, end):
-            return value, end, depth
-    value, end = _decode(text, start)
-    return value, end, 0
-
-
-def _survey(value: dict[str, Any]) -> tuple[int, int]:
-    """How many keys a value holds all the way down, and its levels; -1 keys if one of its numbers is infinite."""
-    keys = depth = 0
-    level: list[Any] = [value]
-    while level:
-        depth += 1
-        below: list[Any] = []
-        for container in level:
-            if type(container) is dict:
-                keys += len(container)
-                container = container.values()
-            for item in container:
-                kind = type(item)
-                if kind is dict or kind is list:
-                    below.append(item)
-                elif kind is float and item in _INFINITIES:
-                    return -1, depth
-        level = below
-    return keys, depth
-
-
-_PYTHON = {
-    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
-    "object": (dict,), "null": (type(None),),
-}  # fmt: skip
-_ANY = frozenset(kind for kinds in _PYTHON.values() for kind in kinds)
-
-
-@lru_cache(maxsize=256)
-def _kinds(types: frozenset[str]) -> frozenset[type]:
-    """The Python types of JSON types."""
-    return frozenset(kind for name in types for kind in _PYTHON[name])
-
-
-def _leaf(node: Node) -> bool:
-    """Whether nothing is known of what a value there holds."""
-    return not node.declared and node.member("").free and node.item(0).free
-
-
-_admitted_by: dict[int, tuple[Node, dict[str, frozenset[type]]]] = {}
-
-
-def _admitted(node: Node) -> dict[str, frozenset[type]]:
-    """For the members whose type alone decides: the types that stay as they are. Made once a schema."""
-    known = _admitted_by.get(id(node))
-    if known is None or known[0] is not node:
-        if len(_admitted_by) > 256:
-            _admitted_by.clear()
-        made: dict[str, frozenset[type]] = {}
-        for key in node.declared:
-            types = node.member(key).types
-            if types is None and node.member(key).free:
-                made[key] = _ANY
-            elif types is not None and not types & {"array", "object"}:
-                made[key] = _kinds(types)
-        known = _admitted_by[id(node)] = node, made
-    return known[1]
-
-
-def arguments_fit(node: Node, arguments: dict[str, Any]) -> bool:
-    """Whether arguments are surely left as they stand under a tool's schema."""
-    if node.types is not None and "object" not in node.types:
-        return False
-    admitted = _admitted(node)
-    for key, value in arguments.items():
-        kinds = admitted.get(key)
-        if kinds is None:
-            if not fits(node.member(key), value):
-                return False
-        elif type(value) not in kinds:
-            return False
-    return True
-
-
-def fits(node: Node, value: Any) -> bool:
-    """Whether a value is surely left as it stands under a schema."""
-    types = node.types
-    if types is not None:
-        kind = _KINDS.get(type(value), "null")
-        if kind not in types and not (kind == "integer" and "number" in types):
-            return False
-    if node.free:
-        return True
-    if type(value) is dict:
-        return all(fits(node.member(k), v) for k, v in value.items())
-    if type(value) is list:
-        inner = node.item(0)
-        if inner is node.item(len(value)) and _leaf(inner):  # all items stand at one place, and their types decide
-            return inner.types is None or set(map(type, value)) <= _kinds(inner.types)
-        return all(fits(node.item(i), v) for i, v in enumerate(value))
-    return True
-
-
-def _shallow(value: Any, limit: int) -> bool:
-    """Whether nesting stays within the limit."""
-    level = [value]
-    for _ in range(limit):
-        level = [v for c in level for v in (c.values() if type(c) is dict else c) if type(v) is dict or type(v) is list]
-        if not level:
-            return True
-    return False
+_MAY_CALL = re.compile(r"[{\[(`]|~~~|\*\*|^[ \t]*Action", re.MULTILINE)
+"""What in the prose before a call on a line of its own may begin a call, or quote one."""
+_MOST_CALLS = LIMITS["calls"]
+_MOST_TEXT = LIMITS["reply"]
 
 
 class Shortcut:
-    """The short cut of one format."""
+    """The short cut of one format.
 
-    __slots__ = ("_close", "_end", "_ends", "_format", "_head", "_id", "_markers", "_open", "_others")
+    A block is `first` (the section's opener and the first call's head), arguments, `behind` (the call's closer, and the
+    section's, or what parts two calls), and for each further call `head`, arguments, `behind`.
+    """
 
-    def __init__(self, fmt: Format, compiled: Compiled) -> None:
+    __slots__ = (
+        "_behind", "_behind_listed", "_body", "_fields", "_first", "_format", "_head", "_id", "_lines", "_listed",
+        "_markers", "_others", "_plainly_named", "_roles", "_thoughts",
+    )  # fmt: skip
+
+    def __init__(self, fmt: Format, compiled: Compiled, body: Body) -> None:
         grammar = Grammar((fmt,))
-        self._format = fmt
-        self._markers = grammar.markers
-        ends = (e for e in fmt.end_tokens if is_control(e))
-        self._ends = frozenset(e for e in ends if not grammar.role(e).opens)
+        self._format = fmt.id
+        self._body = body
+        self._find_markers(grammar)
         self._id = Compiles.of(compiled).id_pattern
-        opening = "".join(re.escape(t) + _BLANK for t in (compiled.opens[0] if compiled.opens else ()))
-        closing = "".join(_BLANK + re.escape(t) for t in (compiled.closes[0] if compiled.closes else ()))
-        others = "|".join(re.escape(c[0]) for c in compiled.closes[1:] if c)
+        steps = compiled.steps
+        at = next(i for i, s in enumerate(steps) if s.field in ("args", "call", "params"))
+        self._fields = tuple(s.field for s in steps[:at] if s.field)
+        self._plainly_named = self._id is None and len(self._fields) <= 1
+        opening = _opener(compiled)
+        closing = "".join(_BLANK + _exact(t) for t in (compiled.closes[0] if compiled.closes else ()))
+        others = "|".join(_exact(c[0]) for c in compiled.closes[1:] if c)
         self._others = re.compile(f"{_BLANK}(?:{others})") if others else None  # closers of another spelling
-        listed = compiled.body.field == "args" and bool(opening)
-        head, tail = self._call_patterns(fmt) if compiled.body.field == "call" else self._item_patterns(compiled)
-        self._open = re.compile(opening) if listed else None
-        self._end = re.compile(closing) if listed else None
-        self._head = re.compile(head if listed else f"{opening}{head}")
-        self._close = re.compile(tail if listed else f"{tail}{closing}")
+        head = _head(fmt, steps[:at])
+        tail = _tail(compiled, steps[at + 1 :])
+        self._listed = compiled.body.field == "call" and not head.startswith(r"\[")
+        first = f"{opening}(?:(\\[){_BLANK})?{head}" if self._listed else f"{opening}{head}"
+        self._first = re.compile(first, re.MULTILINE).match
+        self._head = re.compile(head).match
+        parted = _BLANK + re.escape(compiled.separator) + _BLANK if compiled.separator else _BLANK
+        if compiled.body.field == "params" and not steps[at + 1 :]:  # such a call ends with its section
+            ends = f"{closing}()"
+        elif closing:
+            ends = f"{closing}()|{parted}"
+        else:
+            ends = f"{parted}(?=[\\w{{])|()" if compiled.separator else "()"
+        self._behind = re.compile(f"{tail}(?:{ends})").match
+        self._behind_listed = re.compile(f"{tail}(?:{_BLANK}\\]{closing}()|{parted})").match
+        self._lines = re.compile(first, re.MULTILINE).search if fmt.tier != "tagged" else None
 
-    def _call_patterns(self, fmt: Format) -> tuple[str, str]:
-        """What stands before and behind the arguments of a JSON call."""
-        name, arguments = (re.escape(json.dumps(k)) for k in fmt.keys[:2])
-        pieces = ["(?P<item>){", name, ":", f'"(?P<name>{_NAME})"', ",", arguments, ":", ""]
-        return _BLANK.join(pieces), f"{_BLANK}}}(?P<item>)"
-
-    def _item_patterns(self, compiled: Compiled) -> tuple[str, str]:
-        """The same for a call whose name stands outside of its JSON arguments."""
-        pieces = [f"(?P<name>{_NAME})" if s.field else re.escape(s.literal) for s in compiled.steps]
-        args = next(i for i, s in enumerate(compiled.steps) if s.field == "args")
-        first = "(?P<item>)" + _BLANK.join([*pieces[:args], ""])
-        return first, "".join(_BLANK + p for p in pieces[args + 1 :]) + "(?P<item>)"
+    def _find_markers(self, grammar: Grammar) -> None:
+        """What each marker of the reply means here; one that is not in the table is for the machine."""
+        self._markers = grammar.markers.find
+        self._roles: dict[str, Role] = {}
+        self._thoughts: dict[str, tuple[str, ...]] = {}
+        for marker, role in grammar.roles.items():
+            if role.opens and not role.thinks:
+                self._roles[marker] = "opens"
+            elif role.thinks and not role.opens and not grammar.ends_on_call and not marker[0].isalpha():
+                self._roles[marker] = "thinks"
+                self._thoughts[marker] = _closers(role.thinks)
+            elif not role.opens and not role.ends_thought and not role.answers and is_control(marker):
+                self._roles[marker] = "ends"
 
     def read(self, text: str, tools: dict[str, Tool]) -> Result | None:
         """The result, or None where the machine must read."""
-        if len(text) > LIMITS["reply"] or "`" in text:
+        calls: list[Call] = []
+        marks: list[Mark] = []
+        content: list[str] = []
+        thoughts: list[str] = []
+        size = len(text)
+        at = 0 if size <= _MOST_TEXT else -1
+        while 0 <= at < size:
+            found = self._markers(text, at)
+            end = size if found is None else found.start()
+            if end > at:
+                prose = text[at:end]
+                if "`" in prose or "~~~" in prose:
+                    return None
+                content.append(prose)
+                marks.append((at, end, "text"))
+            if found is None:
+                break
+            role = self._roles.get(found[0])
+            if role == "opens":
+                at = self._block(text, end, tools, calls, marks)
+                if 0 <= at < size and not self._may_end(text, at):
+                    return None
+            elif role == "ends":
+                at = found.end()
+            elif role == "thinks":
+                at = self._thought(text, found[0], found.end(), thoughts, marks)
+            else:
+                return None
+        if at < 0:
             return None
-        at = 0
+        said = content[0] if len(content) == 1 else "".join(content)
+        thought = "".join(thoughts) if thoughts else ""
+        return Result(text, said, thought, calls, [], [], self._format if calls else None, marks)
+
+    def _may_end(self, text: str, at: int) -> bool:
+        """Whether the block is surely over, though text stands behind it."""
+        after = _blank(text, at)
+        if text[after : after + 1] in _MORE:
+            found = None if self._listed else self._markers(text, after)
+            return found is not None and found.start() == after
+        if any(text.startswith(c, after) for c in self._body.closers):
+            return False
+        return self._others is None or self._others.match(text, at) is None
+
+    def _thought(self, text: str, marker: str, at: int, thoughts: list[str], marks: list[Mark]) -> int:
+        """Read reasoning behind its opener; returns its end, or -1 where it has none."""
+        ends = [(text.find(c, at), c) for c in self._thoughts[marker]]
+        end, closer = min((e for e in ends if e[0] >= 0), default=(-1, ""))
+        if end < 0:
+            return -1
+        if end > at:
+            thoughts.append(text[at:end])
+            marks.append((at, end, "reasoning"))
+        return end + len(closer)
+
+    def _block(self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]) -> int:
+        """Read a block at its opener; returns its end, or -1."""
+        head = self._first(text, at)
+        if head is None:
+            return -1
+        group = 2
+        behind = self._behind
+        if self._listed:  # calls as JSON: group 1 is the list's bracket
+            group = 3
+            if head[1] is not None:
+                behind = self._behind_listed
+        read = self._body.read
+        while True:
+            ident: str | None = None
+            if self._plainly_named:
+                name: str | None = head[group]
+                span = head.span(group)
+            else:
+                name, ident, span = self._named(head, group, tools)
+            node = ANY
+            if tools:
+                tool = tools.get(name)  # type: ignore[arg-type]
+                if tool is None:
+                    return -1
+                node = tool.node
+            elif name is None:
+                return -1
+            found = read(text, head.end(), node)
+            if found is None or len(calls) >= _MOST_CALLS:
+                return -1
+            arguments, spelled, begin, end, after = found
+            tail = behind(text, after)
+            if tail is None:
+                return -1
+            marks.append((*span, "name"))
+            if begin < end:
+                marks.append((begin, end, "arguments"))
+            whole = head.start(group - 1), tail.start(2)
+            calls.append(Call(name, arguments, spelled, tail[1] or ident, len(calls), self._format, whole))  # type: ignore[arg-type]
+            if tail.start(3) >= 0:
+                return tail.end()
+            head = self._head(text, tail.end())
+            if head is None:
+                return -1
+            group = 2
+
+    def _named(
+        self, head: re.Match[str], group: int, tools: dict[str, Tool]
+    ) -> tuple[str | None, str | None, tuple[int, int]]:
+        """The name, the wire's id and the name's place, of a head with an id or with a name that holds one."""
+        name: str | None = None
+        ident: str | None = None
+        span = (0, 0)
+        for number, field in enumerate(self._fields or ("name",), group):
+            if field == "index":
+                continue
+            word, start = head[number], head.start(number)
+            pattern = self._id if field == "id" or word not in tools else None
+            whole = pattern.fullmatch(word) if pattern is not None and (field == "id" or name is None) else None
+            if field == "id" or whole is not None:
+                ident = word if field == "id" else None
+                if whole is not None and name is None:
+                    name = whole["name"]
+                    span = (start + whole.start("name"), start + whole.end("name"))
+            elif self._id is not None and pattern is not None:
+                return None, None, span  # a bare name where an id was expected
+            else:
+                name, span = word, (start, start + len(word))
+        return name, ident, span
+
+
+class LineShortcut(Shortcut):
+    """The short cut of a format without markers: its calls stand on lines of their own, up to the reply's end."""
+
+    __slots__ = ()
+
+    def read(self, text: str, tools: dict[str, Tool]) -> Result | None:
+        """See `Shortcut.read`."""
+        if not tools or len(text) > _MOST_TEXT:
+            return None
+        assert self._lines is not None
+        found = self._lines(text)
+        if found is None:
+            return None
+        at = found.start()
         content: list[str] = []
         calls: list[Call] = []
-        marks: list[tuple[int, int, SegmentKind]] = []
-        while True:
-            found = self._markers.find(text, at)
-            end = found.start() if found else len(text)
-            if end > at:
-                content.append(text[at:end])
-                marks.append((at, end, "text"))
-            if found is not None and found.group() in self._ends:
-                at = found.end()
-                continue
-            if found is None:
-                return Result(text, "".join(content), "", calls, [], [], self._format.id if calls else None, marks)
-            at = self._block(text, end, tools, calls, marks)
-            if at < 0 or _next(text, at) in _MORE or (self._others is not None and self._others.match(text, at)):
+        marks: list[Mark] = []
+        if at:
+            prose = text[:at]
+            if _MAY_CALL.search(prose) is not None or self._markers(text, 0, at) is not None or prose[-1] != "\n":
                 return None
-            if at == len(text):
-                return Result(text, "".join(content), "", calls, [], [], self._format.id, marks)
-
-    def _block(
-        self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[tuple[int, int, SegmentKind]]
-    ) -> int:
-        """Read a block at its opener; returns its end, or -1."""
-        if self._open is None or self._end is None:
-            return self._call(text, at, tools, calls, marks)
-        opened = self._open.match(text, at)
-        if opened is None:
-            return -1
-        at = opened.end()
+            content.append(prose)
+            marks.append((0, at, "text"))
         while True:
-            at = self._call(text, at, tools, calls, marks)
-            if at < 0:
-                return -1
-            closed = self._end.match(text, at)
-            if closed is not None:
-                return closed.end()
-            at = _blank(text, at)
+            at = self._block(text, at, tools, calls, marks)
+            if at == len(text):
+                return Result(text, "".join(content), "", calls, [], [], self._format, marks)
+            if at < 0 or text[at] != "\n" or self._first(text, at + 1) is None:
+                return None
+            content.append("\n")
+            marks.append((at, at + 1, "text"))
+            at += 1
 
-    def _call(
-        self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[tuple[int, int, SegmentKind]]
-    ) -> int:
-        head = self._head.match(text, at)
-        if head is None or len(calls) >= LIMITS["calls"]:
-            return -1
-        start = head.end()
-        if text[start : start + 1] != "{":
-            return -1
-        try:
-            arguments, end, depth = _decoded(text, start)
-        except (ValueError, RecursionError):
-            return -1
-        name, ident, span = head["name"], None, head.span("name")
-        if self._id is not None:
-            whole = self._id.fullmatch(name)
-            if whole is None:
-                return -1
-            ident, name = name, whole["name"]
-            span = (span[0] + whole.start("name"), span[0] + whole.end("name"))
-        tool = tools.get(name)
-        if tools and (tool is None or not arguments_fit(tool.node, arguments)):
-            return -1
-        raw = text[start:end]
-        tail = self._close.match(text, end)
-        if tail is None or not self._plain(raw, arguments, depth):
-            return -1
-        marks.append((*span, "name"))
-        marks.append((start, end, "arguments"))
-        whole_span = (head.start("item"), tail.start("item"))
-        calls.append(Call(name, arguments, raw, ident, len(calls), self._format.id, whole_span, False))
-        return tail.end()
 
-    def _plain(self, raw: str, arguments: dict[str, Any], depth: int) -> bool:
-        """Nothing in the arguments needs the machine's judgement."""
-        if len(raw) > LIMITS["arguments"] or ("\\u" in raw and _SURROGATE.search(raw)):
-            return False
-        if depth > LIMITS["depth"]:
-            return False
-        nested = not depth and any(type(v) is dict or type(v) is list for v in arguments.values())
-        if nested and raw.count("{") + raw.count("[") > LIMITS["depth"] and not _shallow(arguments, LIMITS["depth"]):
-            return False
-        return not {"type", "properties"} <= arguments.keys()
+def _head(fmt: Format, steps: tuple[Part, ...]) -> str:
+    """What stands before the arguments: group 1 is empty, where the call begins; then name, id or index."""
+    if not any(s.field for s in steps):  # a JSON call: its name stands in it
+        name, arguments = (re.escape(json.dumps(k)) for k in fmt.keys[:2])
+        lead = "".join(_exact(s.literal) + _BLANK for s in steps)
+        return "()" + lead + _BLANK.join(["{", name, ":", f'"{_NAME}"', ",", arguments, ":", ""])
+    word = _PYTHON_NAME if fmt.tier != "tagged" or steps[-1].literal == "(" else _NAME
+    return "()" + _BLANK.join([*(word if s.field else _exact(s.literal) for s in steps), ""])
+
+
+def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
+    """What stands behind the arguments: group 1 is the id of a JSON call, group 2 is empty, where the call ends."""
+    if fmt.body.field == "call":
+        keys = fmt.format.keys[2:]
+        key = f'"{re.escape(keys[0])}"' if keys else "(?!)"
+        return f'{_BLANK}(?:,{_BLANK}{key}{_BLANK}:{_BLANK}"([^"\\\\]{{1,256}})"{_BLANK})?}}()'
+    blank = _BLANK if fmt.body.field == "params" else ""  # the machine looks for a further parameter
+    return "((?!))?" + (_BLANK.join(["", *(_exact(s.literal) for s in steps)]) or blank) + "()"
+
+
+def _opener(fmt: Compiled) -> str:
+    """What opens the section."""
+    opening = "".join(_exact(t) + _BLANK for t in (fmt.opens[0] if fmt.opens else ()))
+    if fmt.format.tier == "tagged":
+        return opening
+    return f"^(?:{opening})?" if fmt.section_optional else f"^{opening}"
+
+
+def _closers(blocks: list[Block]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(c for b in blocks for _, c in b.pairs if c))
+
+
+def _exact(token: str) -> str:
+    """A marker as the vendor writes it."""
+    return re.escape(written(token))
 
 
 def _blank(text: str, at: int) -> int:
@@ -308,25 +298,26 @@ def _blank(text: str, at: int) -> int:
     return at
 
 
-def _next(text: str, at: int) -> str:
-    """The next character that is no blank."""
-    at = _blank(text, at)
-    return text[at : at + 1]
+_made: dict[int, tuple[object, Shortcut | None]] = {}
 
 
 def shortcut(fmt: object) -> Shortcut | None:
-    """The short cut of a format, or None where it has none."""
-    return _made(fmt) if isinstance(fmt, Format) else None
-
-
-@lru_cache(maxsize=256)
-def _made(fmt: Format) -> Shortcut | None:
-    if fmt.tier != "tagged" or not isinstance(fmt.call, str):
+    """The short cut of a format, or None where it has none. Made once a format."""
+    known = _made.get(id(fmt))
+    if known is not None and known[0] is fmt:
+        return known[1]
+    if not isinstance(fmt, Format):
         return None
+    if len(_made) > 256:
+        _made.clear()
+    made = _make(fmt)
+    _made[id(fmt)] = fmt, made
+    return made
+
+
+def _make(fmt: Format) -> Shortcut | None:
     compiled = Compiled.of(fmt)
-    headers = sum(s.field in ("name", "id") for s in compiled.steps)
-    if compiled.body.field == "params" or compiled.alternates or headers > 1 or compiled.body.codec != "json":
+    body = body_of(compiled)
+    if body is None or compiled.separator not in ("", ",", ";"):
         return None
-    if compiled.separator not in ("", ",", ";"):
-        return None
-    return Shortcut(fmt, compiled)
+    return Shortcut(fmt, compiled, body) if fmt.tier == "tagged" else LineShortcut(fmt, compiled, body)

@@ -59,6 +59,22 @@ class Tool:
         return self._node
 
 
+class Tools(dict[str, Tool]):
+    """Offered tools by name, made ready once: give it to `parse` and `Parser` in place of the definitions.
+
+    A list of definitions is compared with what it held before, so that a change is seen; this is taken as it is.
+    Takes what `tools` takes, and raises as it does.
+
+    >>> from toolglot import Tools, parse
+    >>> tools = Tools(["f"])
+    >>> parse('<tool_call>{"name": "f", "arguments": {}}</tool_call>', tools, format="hermes").calls[0].name
+    'f'
+    """
+
+    def __init__(self, tools: object = ()) -> None:
+        super().__init__(load_tools(tools))
+
+
 _kept: dict[int, tuple[object, object, dict[str, Tool]]] = {}
 _KEPT = 32
 
@@ -68,6 +84,8 @@ def kept_tools(tools: object) -> dict[str, Tool]:
 
     The list is compared with a copy of what it held, so that a change inside it is seen.
     """
+    if type(tools) is Tools:
+        return tools
     if not tools:
         return {}
     if not isinstance(tools, list | tuple):
@@ -105,6 +123,8 @@ def load_tools(tools: object) -> dict[str, Tool]:
     """
     if isinstance(tools, str | bytes):
         raise ToolglotError(f"Expected an iterable of tools, got the single string {_short(tools)}; put it in a list.")
+    if isinstance(tools, Tools):
+        return dict(tools)
     if isinstance(tools, Mapping):
         pairs = list(_from_mapping(tools))
     elif isinstance(tools, Iterable) and not isinstance(tools, type):

@@ -40,11 +40,11 @@ scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # 
 CONSTANTS = {"true": "true", "false": "false", "null": "null"}
 PYTHON_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _BLANK = re.compile(r"[ \t\r\n]*+")
-_PLAIN = {
+PLAIN = {
     '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*'),
     "'": re.compile(r"(?:[^'\\\x00-\x1f]++|\\[\\nrtbf'\"])*"),
 }
-_PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*")
+PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*")
 _REQUOTED = re.compile(r"\\(.)|\"", re.DOTALL)
 _BARE_RUN = re.compile(r"[^\s,:\]})(\[{\"'<>#/=;`|]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -215,7 +215,7 @@ class LiteralReader:
     @property
     def plain(self) -> re.Pattern[str]:
         """The pattern of the text that is passed on as it is inside the string."""
-        return _PLAIN_PYTHON if self._quote == '"' and self._dialect == "python" else _PLAIN[self._quote]
+        return PLAIN_PYTHON if self._quote == '"' and self._dialect == "python" else PLAIN[self._quote]
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -873,7 +873,14 @@ class LiteralReader:
 
 def requoted(text: str, quote: str) -> str:
     """Plain text of a Python string as it stands in a JSON string."""
-    if "\\'" not in text and (quote == '"' or '"' not in text):
+    if quote == "'":  # there a quote that is not escaped would end the string: each has its own backslash
+        if "\\'" in text and '\\"' not in text:
+            text = text.replace("\\'", "'")
+        if '"' not in text and "\\'" not in text:
+            return text
+        if '\\"' not in text:
+            return text.replace('"', '\\"')
+    elif "\\'" not in text:
         return text
     return _REQUOTED.sub(_requote, text)
 

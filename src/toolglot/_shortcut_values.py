@@ -1,0 +1,582 @@
+"""Reads the arguments of one well-formed call at once: a JSON object, or parameters with raw or Python values.
+
+Part of the short cut. The rule: what is read here stands as the machine would leave it; where that is not sure, the
+answer is None. The work is the standard library's: `str.find`, its JSON scanner, a regular expression a parameter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from json.encoder import encode_basestring
+from typing import Any, Protocol, TypeAlias
+
+from ._calls import LIMITS
+from ._elements import decode_elements
+from ._format import GAP, KEY, SUFFIX, Compiled, written
+from ._machine import Compiles
+from ._schema import Node, decode
+from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
+from ._values._raw import decode_entities
+
+Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
+Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
+"""The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
+
+_BLANK = r"[ \t\r\n]{0,64}"
+_MOST_LEVELS = LIMITS["depth"]
+_MOST_ARGUMENTS = LIMITS["arguments"]
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+_PYTHON = {
+    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
+    "object": (dict,), "null": (type(None),),
+}  # fmt: skip
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
+"""What stands in every number that no float can hold, and in hardly any other."""
+_CONSTANTS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_SPELLED = {"True": "true", "False": "false", "None": "null"}
+_WORD = re.compile(
+    r"(True|False|None|true|false|null|-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?)(?=[\s,)])"
+)
+_INFINITE = (float("inf"), float("-inf"))
+
+
+class Body(Protocol):
+    """Reads the arguments of a call that begin at `start`."""
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        """What would open the call's last value again, if it stood behind the block."""
+
+    def read(self, text: str, start: int, node: Node) -> Read | None: ...
+
+
+# -- one JSON value ----------------------------------------------------------------------------------
+
+
+class _Decoder(json.JSONDecoder):
+    """The standard library's decoder; `scan_once` is its scanner, without a layer of Python around it."""
+
+    scan_once: Scan
+
+
+class _Unfit(ValueError):
+    """The text is not for the short cut."""
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Unfit
+    return members
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in _INFINITE:
+        raise _Unfit
+    return value
+
+
+def _constant(text: str) -> None:
+    raise _Unfit
+
+
+_scan: Scan = _Decoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant).scan_once
+_scan_dense: Scan = _Decoder(parse_constant=_constant).scan_once
+_NO_JSON = (ValueError, StopIteration, RecursionError)
+_SAMPLE = 256  # code points in which a second object tells that many small ones follow
+
+
+def json_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
+    twice, a number that no float can hold, or too deep a nesting."""
+    try:
+        if text.find("{", start + 1, start + _SAMPLE) >= 0 and text.find('{"', start + 1, start + _SAMPLE) >= 0:
+            return _dense_at(text, start)
+        value, end = _scan(text, start)
+    except _NO_JSON:
+        return None
+    return (value, end) if _shallow(value, text, start, end) else None
+
+
+def _dense_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
+    value, end = _scan_dense(text, start)
+    levels, keys = _survey(value)
+    if levels > _MOST_LEVELS:
+        return None
+    # As many colons as keys say that no key stands twice: each key that was written has one.
+    if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
+        value, end = _scan(text, start)
+    return value, end
+
+
+def _survey(value: Any) -> tuple[int, int]:
+    """The levels of a value, and how many keys it holds all the way down."""
+    levels = keys = 0
+    here: list[Any] = [value]
+    while here:
+        levels += 1
+        keys += sum([len(c) for c in here if type(c) is dict])
+        here = [v for c in here for v in (c.values() if type(c) is dict else c) if type(v) is dict or type(v) is list]
+    return levels, keys
+
+
+def _shallow(value: Any, text: str, start: int, end: int) -> bool:
+    """Whether a value keeps within the levels that are read."""
+    items = value.values() if type(value) is dict else value
+    if not any(type(v) is dict or type(v) is list for v in items):
+        return True
+    if text.count("{", start, end) + text.count("[", start, end) <= _MOST_LEVELS:
+        return True
+    return _survey(value)[0] <= _MOST_LEVELS
+
+
+def _paired(text: str, value: dict[str, Any]) -> bool:
+    """Whether no half of a surrogate pair is spelled in a JSON text: of ASCII values none is."""
+    if len(text) < 500:  # then the search costs less than a look at the values
+        return "\\u" not in text or _SURROGATE.search(text) is None
+    for item in value.values():
+        kind = type(item)
+        if kind is str:
+            if item.isascii():
+                continue
+            try:
+                item.encode("utf-16-le")
+            except UnicodeEncodeError:
+                return False
+        elif kind is dict or kind is list:
+            return _SURROGATE.search(text) is None
+    return True
+
+
+# -- what a schema says of it ------------------------------------------------------------------------
+
+
+def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ...]) -> bool:
+    """Whether arguments are surely left as they stand under a tool's schema.
+
+    `shape` is their keys and types. Where all are scalars these decide, so that the answer is kept.
+    """
+    if node.types is not None and "object" not in node.types:
+        return False
+    if "properties" in arguments and "type" in arguments:  # a definition, copied
+        return False
+    flat = True
+    for key, value in arguments.items():
+        if not fits(node.member(key), value):
+            return False
+        flat = flat and type(value) is not dict and type(value) is not list
+    if flat and len(node.fitting) < 256:
+        node.fitting.add(shape)
+    return True
+
+
+def fits(node: Node, value: Any) -> bool:
+    """Whether a value is surely left as it stands under a schema. It nests no deeper than is read."""
+    waiting: list[tuple[Node, Any]] = [(node, value)]
+    while waiting:
+        node, value = waiting.pop()
+        types = node.types
+        if types is not None:
+            kind = _KINDS.get(type(value), "null")
+            if kind not in types and not (kind == "integer" and "number" in types):
+                return False
+        if node.free:
+            continue
+        if type(value) is dict:
+            waiting += [(node.member(k), v) for k, v in value.items()]
+        elif type(value) is list:
+            inner = node.item(0)
+            if inner is node.item(len(value)) and _leaf(inner):  # all stand at one place, and their types decide
+                if inner.types is not None and not set(map(type, value)) <= _python_types(inner.types):
+                    return False
+            else:
+                waiting += [(node.item(i), v) for i, v in enumerate(value)]
+    return True
+
+
+def _leaf(node: Node) -> bool:
+    """Whether nothing is known of what a value there holds."""
+    return not node.declared and node.member("").free and node.item(0).free
+
+
+def _python_types(types: frozenset[str]) -> frozenset[type]:
+    """The Python types of JSON types."""
+    return frozenset(kind for name in types for kind in _PYTHON[name])
+
+
+# -- arguments as one object -------------------------------------------------------------------------
+
+
+class JsonBody:
+    """The arguments are one JSON object."""
+
+    __slots__ = ()
+    closers: tuple[str, ...] = ()
+
+    def read(self, text: str, start: int, node: Node) -> Read | None:
+        """See `Body`."""
+        if text[start : start + 1] != "{":
+            return None
+        try:
+            if text.find("{", start + 1, start + _SAMPLE) >= 0 and text.find('{"', start + 1, start + _SAMPLE) >= 0:
+                found = _dense_at(text, start)
+                if found is None:
+                    return None
+                arguments, end = found
+            else:
+                arguments, end = _scan(text, start)
+        except _NO_JSON:
+            return None
+        spelled = text[start:end]
+        shape = (*arguments, *map(type, arguments.values()))
+        if shape not in node.fitting and not (
+            arguments_fit(node, arguments, shape) and _shallow(arguments, text, start, end)
+        ):
+            return None
+        if end - start > _MOST_ARGUMENTS or ("\\" in spelled and not _paired(spelled, arguments)):
+            return None
+        return arguments, spelled, start, end, end
+
+
+# -- arguments as parameters -------------------------------------------------------------------------
+
+
+Place: TypeAlias = tuple[str, Node, int]
+"""A parameter as JSON writes its key, its node, and what its text may be: see `_TEXT`."""
+
+_TEXT, _INTEGER, _BOOLEAN, _OTHER = range(4)
+_SIMPLE = {frozenset({"string"}): _TEXT, frozenset({"integer"}): _INTEGER, frozenset({"boolean"}): _BOOLEAN}
+_BOOLEANS = {"true": (True, "true"), "false": (False, "false"), "True": (True, "true"), "False": (False, "false")}
+
+
+def _place(node: Node, key: str) -> Place:
+    """What is to be known of a parameter; kept for those that the schema declares."""
+    member = node.member(key)
+    simple = _SIMPLE.get(member.types, _OTHER) if member.types is not None and member.unlisted else _OTHER
+    place = f"{encode_basestring(key)}: ", member, _TEXT if member.only_text else simple
+    if key in node.declared:
+        node.places[key] = place
+    return place
+
+
+class ParamBody:
+    """The arguments are a run of parameters."""
+
+    __slots__ = ("_key_coded", "_open", "_separator", "_simple", "_typed", "_values", "closers")
+
+    def __init__(self, fmt: Compiled, values: RawValues | PythonValues) -> None:
+        self._values = values
+        self._typed = fmt.type_codec if fmt.typed else None
+        self._key_coded = fmt.key_codec == "xml"
+        self.closers = values.closers
+        key = r"([^\W\d][\w-]{0,255})" if not fmt.param_open else r"([^\s<>\"'=]{1,256})"
+        pieces = [*map(_exact, fmt.param_open)]
+        middle = _BLANK.join(map(_exact, fmt.param_middle))
+        if not fmt.param_open:
+            middle = f"{_BLANK}{middle}(?!=)"
+        if fmt.typed:
+            middle += r"(\w{0,32})" + "".join(_BLANK + _exact(t) for t in fmt.type_close)
+        opening = f"{_BLANK}(){_BLANK.join(pieces)}{key}{middle}"
+        self._open = re.compile(opening).match
+        self._simple = re.compile(opening + values.simple if values.simple and not fmt.typed else "(?!)").match
+        separator = fmt.format.param_separator.strip()
+        self._separator = re.compile(_BLANK + re.escape(separator)).match if separator else None
+
+    def read(self, text: str, start: int, node: Node) -> Read | None:
+        """See `Body`."""
+        arguments: dict[str, Any] = {}
+        pieces: list[str] = []
+        at = start
+        first = -1
+        simple, complex = self._simple, self._open
+        places = node.places
+        while True:
+            found = simple(text, at)
+            whole = found is not None
+            if found is None:
+                found = complex(text, at)
+                if found is None:
+                    break
+            key = found[2]
+            place = places.get(key)
+            if place is None:
+                if pieces and node.declares and key not in node.declared:  # a closer before it may be in the value
+                    return None
+                place = _place(node, key)
+            if key in arguments or (self._key_coded and "&" in key):
+                return None
+            if first < 0:
+                first = found.start(1)
+            read = self._values.matched(found, place) if whole else self._complex(text, found, place, key)
+            if read is None:
+                return None
+            arguments[key], spelled, at = read
+            pieces.append(place[0] + spelled)
+            if self._separator is not None:
+                parted = self._separator(text, at)
+                if parted is None:
+                    break
+                at = parted.end()
+                if complex(text, at) is None:
+                    return None
+        end = _blank_end(text, at)
+        spelled = f"{{{', '.join(pieces)}}}"
+        if len(spelled) > _MOST_ARGUMENTS:
+            return None
+        return arguments, spelled, end if first < 0 else first, end, at
+
+    def _complex(self, text: str, found: re.Match[str], place: Place, key: str) -> tuple[Any, str, int] | None:
+        return self._values.at(text, found.end(), place, key, self._kind(found) if self._typed is not None else "")
+
+    def _kind(self, found: re.Match[str]) -> str:
+        """The type that the wire says: string, json or none."""
+        said = found[3].lower()
+        if self._typed == "flag":
+            return {"true": "string", "false": "json"}.get(said, "")
+        return said and ("string" if said == "string" else "json")
+
+
+class RawValues:
+    """Values that stand as raw text before a closer."""
+
+    __slots__ = (
+        "_close",
+        "_codec",
+        "_danger",
+        "_decodes",
+        "_first",
+        "_keyed",
+        "_lead",
+        "_plain",
+        "_tail",
+        "_token",
+        "closers",
+        "simple",
+    )
+
+    def __init__(self, fmt: Compiled) -> None:
+        self._codec = fmt.value_codec
+        self._decodes = self._codec == "xml"
+        self._plain = self._codec != "elements"
+        self._close = written(fmt.param_close[0])
+        self._keyed = KEY in self._close
+        self._first = self._close[0]
+        self._lead = fmt.value_lead
+        self._tail = fmt.value_tail
+        self._token = written(fmt.param_open[0]).rstrip("<")
+        self._danger = self._dangers(fmt)
+        self.closers = () if self._keyed else (self._close,)
+        self.simple = self._simple_value()
+
+    def _simple_value(self) -> str:
+        """A value without its closer's first character, and the closer: group 3 is the value."""
+        if self._keyed or self._codec not in ("raw", "xml") or self._lead not in ("", "\n"):
+            return ""
+        lead = r"(?:\r?\n)?" if self._lead else ""
+        return f"{lead}([^{re.escape(self._first)}]*+){re.escape(self._close)}"
+
+    def matched(self, found: re.Match[str], place: Place) -> tuple[Any, str, int] | None:
+        """The value of a simple parameter, its JSON and the place behind its closer."""
+        raw = found[3]
+        tail = self._tail
+        if tail and raw.endswith(tail):
+            raw = raw[: -len(tail)]
+            if tail == "\n" and raw.endswith("\r"):
+                raw = raw[:-1]
+        if self._decodes and "&" in raw:
+            raw = decode_entities(raw)
+        what = place[2]
+        if what == _TEXT:
+            return raw, encode_basestring(raw), found.end()
+        return self._short(raw, place, found.end())
+
+    def _short(self, raw: str, place: Place, end: int) -> tuple[Any, str, int] | None:
+        """A value that is no text."""
+        what = place[2]
+        if what == _INTEGER and raw.isdecimal() and raw.isascii() and raw[0] != "0" and len(raw) < 300:
+            return int(raw), raw, end
+        if what == _BOOLEAN and raw in _BOOLEANS:
+            return *_BOOLEANS[raw], end
+        read = self._typed(place[1], raw, "")
+        return None if read is None else (*read, end)
+
+    def _dangers(self, fmt: Compiled) -> re.Pattern[str]:
+        """The beginnings of what would make the machine think about where the value ends."""
+        steps = [s.literal for s in fmt.steps if s.literal]
+        sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
+        others = [s.literal for a in fmt.alternates for s in a.steps if s.literal]
+        extra = Compiles.of(fmt)
+        known = (*fmt.param_open, *fmt.param_close, *steps, *sections, *others, *extra.openers.markers,
+                 *extra.ends.markers)  # fmt: skip
+        begun = {_LOOSE.split(token, maxsplit=1)[0].rstrip(">") for token in known if token[0] == self._first}
+        return re.compile("|".join(sorted(re.escape(t) for t in begun if t)))
+
+    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
+        """The value at start, its JSON and the place behind its closer."""
+        close = self._close.replace(KEY, key) if self._keyed else self._close
+        if self._codec == "cdata" and text.startswith("<![CDATA[", start):
+            start += 9
+            close = f"]]>{close}"
+        lead = self._lead
+        if lead:
+            if text.startswith(lead, start):
+                start += len(lead)
+            elif lead == "\n" and text.startswith("\r\n", start):
+                start += 2
+        stop = text.find(close, start)
+        if stop < 0:
+            return None
+        if text.find(self._first, start, stop) >= 0 and self._danger.search(text, start, stop) is not None:
+            return None
+        end = stop
+        tail = self._tail
+        if tail and end > start and text.endswith(tail, start, end):
+            end -= len(tail)
+            if tail == "\n" and text.endswith("\r", start, end):
+                end -= 1
+        raw = text[start:end]
+        if self._decodes and "&" in raw:
+            raw = decode_entities(raw)
+        if not kind and self._plain:
+            if place[2] == _TEXT:
+                return raw, encode_basestring(raw), stop + len(close)
+            return self._short(raw, place, stop + len(close))
+        read = self._typed(place[1], raw, kind)
+        return None if read is None else (*read, stop + len(close))
+
+    def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str] | None:
+        """The value of a raw text and its JSON."""
+        types = node.types
+        if self._codec == "elements":
+            json_text, code = decode_elements(node, raw, self._token)
+            return None if code is not None else (json.loads(json_text), json_text)
+        if kind == "json":
+            return _typed_json(node, raw)
+        if node.only_text or (kind == "string" and (types is None or "string" in types)):
+            return raw, encode_basestring(raw)
+        stripped = raw.strip(" \t\r\n")
+        first = stripped[:1]
+        if first and first in "{[":
+            found = json_at(stripped, 0) if types is None or ("array" if first == "[" else "object") in types else None
+            if (
+                found is not None and found[1] == len(stripped) and node.unlisted and fits(node, found[0])
+                and ("\\" not in stripped or _SURROGATE.search(stripped) is None)
+            ):  # fmt: skip
+                return found[0], stripped
+        json_text, code = decode(node, raw)
+        if code is not None:
+            return None
+        if json_text in _CONSTANTS:
+            return _CONSTANTS[json_text], json_text
+        if types is not None and json_text[0] == '"':
+            return raw, json_text
+        return json.loads(json_text), json_text
+
+
+def _typed_json(node: Node, raw: str) -> tuple[Any, str] | None:
+    """A raw text that the wire says is JSON."""
+    stripped = raw.strip(" \t\r\n")
+    if stripped[:1] in ("{", "["):
+        found = json_at(stripped, 0)
+        if found is None or found[1] != len(stripped) or ("\\" in stripped and _SURROGATE.search(stripped)):
+            return None
+        value = found[0]
+    else:
+        word = _WORD.match(f"{stripped} ")
+        if word is None or word.end() != len(stripped) or word[1] in _SPELLED:
+            return None
+        value = json.loads(stripped)
+    return (value, stripped) if fits(node, value) else None
+
+
+class PythonValues:
+    """Values that stand as Python literals."""
+
+    __slots__ = ()
+    closers: tuple[str, ...] = ()
+    simple = rf"{_BLANK}(?:'([^'\\\x00-\x1f\"]*+)'(?!')|{_WORD.pattern})"
+    """A string without escapes and without quotes in it (group 3), or a word (group 4)."""
+
+    def matched(self, found: re.Match[str], place: Place) -> tuple[Any, str, int] | None:
+        """The value of a simple argument, its JSON and its end."""
+        text, word = found.group(3, 4)
+        node = place[1]
+        if text is not None:
+            return (text, f'"{text}"', found.end()) if node.text else None
+        return self._word(word, node, found.end())
+
+    def _word(self, word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
+        json_text = _SPELLED.get(word, word)
+        value = _CONSTANTS[word] if word in _CONSTANTS else json.loads(json_text)
+        return (value, json_text, end) if fits(node, value) else None
+
+    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
+        """The value at start, its JSON and its end."""
+        node = place[1]
+        start = _blank_end(text, start)
+        char = text[start : start + 1]
+        if char in ("'", '"'):
+            return self._string(text, start, char) if node.text else None
+        if char in ("{", "["):
+            return self._container(text, start, node)
+        word = _WORD.match(text, start)
+        return None if word is None else self._word(word[1], node, word.end())
+
+    def _string(self, text: str, start: int, quote: str) -> tuple[str, str, int] | None:
+        plain = (PLAIN_PYTHON if quote == '"' else PLAIN["'"]).match(text, start + 1)
+        assert plain is not None
+        end = plain.end()
+        if not text.startswith(quote, end) or (end == start + 1 and text.startswith(quote, end + 1)):
+            return None
+        body = plain.group()
+        json_text = f'"{requoted(body, quote)}"'
+        value = scanstring(json_text, 1, True)[0] if "\\" in json_text else json_text[1:-1]
+        return value, json_text, end + 1
+
+    def _container(self, text: str, start: int, node: Node) -> tuple[Any, str, int] | None:
+        """A list or dict whose strings hold no quotes and no escapes is JSON but for its quotes and constants."""
+        stop = len(text)
+        for char in ('"', "\\"):
+            found = text.find(char, start, stop)
+            stop = found if found >= 0 else stop
+        parts = text[start:stop].split("'")
+        bare = "'".join(parts[::2])
+        if "True" in bare or "False" in bare or "None" in bare:
+            bare = bare.replace("True", "true").replace("False", "false").replace("None", "null")
+            parts[::2] = bare.split("'")
+        spelled = '"'.join(parts)
+        read = json_at(spelled, 0)
+        if read is None or not fits(node, read[0]):
+            return None
+        value, end = read
+        return value, spelled[:end], start + end
+
+
+_LOOSE = re.compile(rf"[\"= {GAP}{SUFFIX}{KEY}]")
+
+
+def _exact(token: str) -> str:
+    """A marker as the vendor writes it."""
+    return re.escape(written(token))
+
+
+def _blank_end(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def body_of(fmt: Compiled) -> Body | None:
+    """What reads the arguments of a format's calls, or None where only the machine can."""
+    if fmt.body.field != "params":
+        return JsonBody() if fmt.body.codec in ("json", "raw") else None
+    if fmt.value_codec == "python":
+        return ParamBody(fmt, PythonValues()) if not fmt.param_open and not fmt.param_close else None
+    if fmt.value_codec == "json" or len(fmt.param_close) != 1 or not fmt.param_open:
+        return None
+    return ParamBody(fmt, RawValues(fmt))
