@@ -1,72 +1,83 @@
-"""The short path of a long string: what most pieces of a streamed reply take.
+"""The short paths of a stream: what most of its pieces take.
 
-While the machine stands inside a string of a live call, a piece that is nothing but that string's plain text becomes
-its event at once. The rule: the path only passes on what the machine would pass on, and hands everything else to it;
-the machine is told what went by when the path is left, or when a result is asked for.
+While the machine stands inside a long string, a raw value or plain prose, a piece that is nothing but more of the same
+becomes its event at once. The rule: a path only passes on what the machine would pass on, and hands everything else to
+it; the machine is told what went by when the path is left, or when a result is asked for. Dense structure has no such
+path: its pieces are gathered, and the machine reads several at once.
+
+`push` is written out in each path, though parts of it recur: a call would cost as much as the work.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from json.encoder import encode_basestring
+from typing import Protocol, TypeAlias
 
 from ._calls import CallWriter
-from ._events import ArgumentsDelta, Event
+from ._events import ArgumentsDelta, Event, Reasoning, Text
 from ._result import Collector
-from ._source import Source
+from ._source import History, Source
 from ._values._literal import LiteralReader, requoted
 from ._values._raw import RawReader
 
+Value: TypeAlias = LiteralReader | RawReader
+
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _BATCH = 4096  # code points that go by before the machine is told
+_MARGIN = 64
+GATHERED = 64  # code points of dense structure that wait for the machine at the most
+
+_new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
 
 
-class Hot:
-    """Passes on the pieces of one string that stands in the reply as it stands in JSON.
+class Hot(Protocol):
+    """A short path."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the machine has not read all that went by."""
+
+    @property
+    def long(self) -> bool:
+        """Whether more went by than structure has between two strings."""
+
+    def push(self, text: str) -> list[Event] | None:
+        """The events of a piece, or None if the machine must read it (behind what `leave` gives)."""
+
+    def settle(self) -> None:
+        """Tell the machine what went by."""
+
+    def leave(self, text: str) -> tuple[str, int]:
+        """Give the machine its place back: the text that it reads next, and how much of it the history holds."""
+
+
+class _Path:
+    """What the paths share.
 
     `carry` is the tail that the next piece decides; `at` is the place in the reply behind what was passed on.
     """
 
-    __slots__ = (
-        "_collector", "_full", "_index", "_known", "_limit", "_literal", "_match", "_parts", "_src", "_start", "_stop",
-        "_writer", "at", "carry",
-    )  # fmt: skip
+    __slots__ = ("_begin", "_collector", "_history", "_known", "_limit", "_parts", "_src", "_start", "_stop", "at",
+                 "carry")  # fmt: skip
+    waits = False
 
-    def __init__(
-        self,
-        writer: CallWriter,
-        src: Source,
-        collector: Collector,
-        pattern: re.Pattern[str],
-        literal: LiteralReader | None,
-    ) -> None:
-        self._writer = writer
+    def __init__(self, src: Source, collector: Collector, history: History, room: int) -> None:
         self._src = src
         self._collector = collector
-        self._literal = literal
-        self._full = pattern.fullmatch
-        self._match = pattern.match
-        self._index = writer.index
+        self._history = history
         self.carry = src.buf[src.pos :]
         self._known = len(self.carry)  # code points of the carry that the history holds already
-        self.at = self._start = src.at
-        limits = writer.ctx.limits
-        room = min((limits["arguments"] - writer.length) // _ESCAPED, limits["reply"] - self.at)
-        self._limit = self.at + room - 64  # beyond this the machine reads
+        self.at = self._start = self._begin = src.at
+        self._limit = self.at + room - _MARGIN  # beyond this the machine reads
         self._stop = min(self._limit, self.at + _BATCH)  # here what went by is settled
         self._parts: list[str] = []  # of the reply
 
-    def push(self, text: str) -> list[Event] | None:
-        """The events of a piece, or None if the machine must read it (behind `carry`)."""
-        if self.carry or not text or self._full(text) is None:
-            return self._push(text)
-        at = self.at
-        end = at + len(text)
-        if end > self._stop and not self._batch(end):
-            return None
-        self.at = end
-        self._parts.append(text)
-        return [ArgumentsDelta(self._index, text, (at, end))]
+    @property
+    def long(self) -> bool:
+        """See `Hot`."""
+        return self.at - self._begin > 4 * GATHERED
 
     def _batch(self, end: int) -> bool:
         """Settle what went by; False if the next piece would go beyond the limit."""
@@ -75,6 +86,82 @@ class Hot:
         self.settle()
         self._stop = min(self._limit, end + _BATCH)
         return True
+
+    def settle(self) -> None:
+        """Tell the machine what went by."""
+        if self.at == self._start:
+            return
+        source = "".join(self._parts)
+        self._parts.clear()
+        self._history.push(source[self._known :])
+        self._known = 0
+        self._tell(source)
+        self._start = self.at
+
+    def _tell(self, source: str) -> None:
+        raise NotImplementedError
+
+    def leave(self, text: str) -> tuple[str, int]:
+        """Give the machine its place back: the text that it reads next, and how much of it the history holds."""
+        self.settle()
+        src = self._src
+        src.buf = ""
+        src.pos = 0
+        src.base = self.at
+        return self.carry + text, self._known if self.carry else 0
+
+
+class _ValuePath(_Path):
+    """A path inside a value of a live call."""
+
+    __slots__ = ("_index", "_value", "_writer")
+
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, value: Value) -> None:
+        limits = writer.ctx.limits
+        room = min((limits["arguments"] - writer.length) // _ESCAPED, limits["reply"] - src.at)
+        super().__init__(src, collector, writer.ctx.history, room)
+        self._writer = writer
+        self._index = writer.index
+        self._value = value
+
+    def _tell(self, source: str) -> None:
+        written = self._written(source)
+        self._writer.passed(written, self.at)
+        self._value.passed(len(written))
+        self._collector.add(ArgumentsDelta(self._index, "", (self._start, self.at)))
+
+    def _written(self, text: str) -> str:
+        """The JSON of plain text of the value; that of pieces joins to that of the whole."""
+        return text
+
+
+class StringPath(_ValuePath):
+    """A string that stands in the reply as it stands in JSON."""
+
+    __slots__ = ("_full", "_match")
+
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
+        super().__init__(writer, src, collector, literal)
+        self._full = literal.plain.fullmatch
+        self._match = literal.plain.match
+
+    def push(self, text: str) -> list[Event] | None:
+        """See `Hot`."""
+        if not self.carry and (
+            (text.isprintable() and '"' not in text and "\\" not in text and text) or self._full(text)
+        ):
+            at = self.at
+            end = at + len(text)
+            if end > self._stop and not self._batch(end):
+                return None
+            self.at = end
+            self._parts.append(text)
+            delta = _new(ArgumentsDelta)
+            delta.index = self._index
+            delta.text = text
+            delta.span = (at, end)
+            return [delta]
+        return self._push(text)
 
     def _push(self, text: str) -> list[Event] | None:
         """A piece that ends in half an escape, or goes on from one."""
@@ -97,85 +184,70 @@ class Hot:
         self._parts.append(whole)
         return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
 
-    def _written(self, text: str) -> str:
-        """The JSON of plain text of the string; that of pieces joins to that of the whole."""
-        return text
 
-    def settle(self) -> None:
-        """Tell the machine what went by."""
-        if self.at == self._start:
-            return
-        source = "".join(self._parts)
-        self._parts.clear()
-        text = self._written(source)
-        writer = self._writer
-        writer.passed(text, self.at)
-        writer.ctx.history.push(source[self._known :])
-        self._known = 0
-        if self._literal is not None:
-            self._literal.length += len(text)
-        self._collector.add(ArgumentsDelta(self._index, "", (self._start, self.at)))
-        self._start = self.at
-
-    def leave(self, text: str) -> tuple[str, int]:
-        """Give the machine its place back: the text that it reads next, and how much of it the history holds."""
-        self.settle()
-        src = self._src
-        src.buf = ""
-        src.pos = 0
-        src.base = self.at
-        return self.carry + text, self._known if self.carry else 0
-
-
-class QuotedHot(Hot):
+class QuotedPath(StringPath):
     """The same in a string of other quotes than JSON's, whose quotes and escapes change."""
 
     __slots__ = ("_quote",)
 
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
-        super().__init__(writer, src, collector, literal.plain, literal)
+        super().__init__(writer, src, collector, literal)
         self._quote = literal.quote
 
     def push(self, text: str) -> list[Event] | None:
-        """As `Hot.push`."""
-        events = Hot.push(self, text)
-        if events and not text.isalnum():
-            delta = events[0]
-            assert isinstance(delta, ArgumentsDelta)
-            delta.text = requoted(self._parts[-1], self._quote)
-        return events
+        """See `Hot`."""
+        if not self.carry and text and text.isprintable() and "\\" not in text and self._quote not in text:
+            at = self.at
+            end = at + len(text)
+            if end > self._stop and not self._batch(end):
+                return None
+            self.at = end
+            self._parts.append(text)
+            delta = _new(ArgumentsDelta)
+            delta.index = self._index
+            delta.text = text if '"' not in text else text.replace('"', '\\"')
+            delta.span = (at, end)
+            return [delta]
+        return self._push(text)
 
     def _written(self, text: str) -> str:
         return requoted(text, self._quote)
 
 
-class RawHot(Hot):
-    """The same in a value of raw text: `first` may begin its closer, `tail` is the line break before that."""
+class RawPath(_ValuePath):
+    """Raw text, written as it comes: `first` may begin its closer, a line break may be the template's own."""
 
-    __slots__ = ("_first", "_tail")
+    __slots__ = ("_coded", "_first", "_full", "_tail")
 
-    def __init__(self, writer: CallWriter, src: Source, collector: Collector, raw: RawReader) -> None:
-        super().__init__(writer, src, collector, raw.plain, None)
-        self._first = raw.first
-        self._tail = raw.tail
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, value: Value) -> None:
+        super().__init__(writer, src, collector, value)
+        self._full = value.plain.fullmatch
+        self._first = value.first
+        self._tail = value.tail
+        self._coded = value.coded
 
     def push(self, text: str) -> list[Event] | None:
-        """As `Hot.push`."""
+        """See `Hot`."""
         if self._first in text and self._full(text) is None:
             return None
-        last = text[-1:]
-        if self.carry or not last or last == "\n" or last == "\r":
-            return self._push(text)
-        at = self.at
-        end = at + len(text)
-        if end > self._stop and not self._batch(end):
-            return None
-        self.at = end
-        self._parts.append(text)
-        return [ArgumentsDelta(self._index, encode_basestring(text)[1:-1], (at, end))]
+        if text.isprintable() and text and not self.carry and not (self._coded and "&" in text):
+            at = self.at
+            end = at + len(text)
+            if end > self._stop and not self._batch(end):
+                return None
+            self.at = end
+            self._parts.append(text)
+            delta = _new(ArgumentsDelta)
+            delta.index = self._index
+            delta.text = text if '"' not in text and "\\" not in text else encode_basestring(text)[1:-1]
+            delta.span = (at, end)
+            return [delta]
+        return self._push(text)
 
     def _push(self, text: str) -> list[Event] | None:
         """A piece beside a line break, which may be the template's own."""
+        if self._coded and "&" in text:
+            return None
         whole = self.carry + text
         at = self.at
         if at + len(whole) > self._stop and not self._batch(at + len(whole)):
@@ -188,16 +260,116 @@ class RawHot(Hot):
             return []
         end = self.at = at + len(whole)
         self._parts.append(whole)
+        return self._said(whole, at, end)
+
+    def _said(self, whole: str, at: int, end: int) -> list[Event]:
         return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
 
     def _written(self, text: str) -> str:
         return encode_basestring(text)[1:-1]
 
 
-def hot(writer: CallWriter, target: LiteralReader | RawReader, src: Source, collector: Collector) -> Hot | None:
-    """The short path for the string that is being read, if what is unread of it may wait."""
-    if isinstance(target, RawReader):
-        return None if target.first in src.buf[src.pos :] else RawHot(writer, src, collector, target)
-    if target.requotes:
-        return QuotedHot(writer, src, collector, target)
-    return Hot(writer, src, collector, target.plain, target)
+class HeldPath(RawPath):
+    """Raw text whose type is decided at its end: nothing is said before."""
+
+    __slots__ = ()
+
+    def __init__(self, writer: CallWriter, src: Source, collector: Collector, value: Value) -> None:
+        super().__init__(writer, src, collector, value)
+        self._coded = False  # what is coded is decoded when the value is whole
+
+    def push(self, text: str) -> list[Event] | None:
+        """See `Hot`."""
+        if self._first in text and self._full(text) is None:
+            return None
+        if self.carry or not text or "\n" in text or "\r" in text:
+            return self._push(text)
+        end = self.at + len(text)
+        if end > self._stop and not self._batch(end):
+            return None
+        self.at = end
+        self._parts.append(text)
+        return []
+
+    def _said(self, whole: str, at: int, end: int) -> list[Event]:
+        return []
+
+    def _tell(self, source: str) -> None:
+        assert isinstance(self._value, RawReader)
+        self._value.keep(source)
+
+
+class ProsePath(_Path):
+    """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at."""
+
+    __slots__ = ("_event", "_note", "_wary")
+
+    def __init__(
+        self, src: Source, collector: Collector, history: History, room: int, wary: re.Pattern[str],
+        event: type[Text] | type[Reasoning], note: Callable[[str], None] | None,
+    ) -> None:  # fmt: skip
+        super().__init__(src, collector, history, room)
+        self._wary = wary.search
+        self._event = event
+        self._note = note  # takes the prose that went by
+
+    def push(self, text: str) -> list[Event] | None:
+        """See `Hot`."""
+        if self._wary(text) is not None or not text:
+            return None if text else []
+        at = self.at
+        end = at + len(text)
+        if end > self._stop and not self._batch(end):
+            return None
+        self.at = end
+        self._parts.append(text)
+        event = _new(self._event)
+        event.text = text
+        event.span = (at, end)
+        return [event]
+
+    def _tell(self, source: str) -> None:
+        if self._note is not None:
+            self._note(source)
+        self._collector.add(self._event(source, (self._start, self.at)))
+
+
+class Gathered:
+    """Pieces of dense structure that wait, at most `GATHERED` code points and up to a closing bracket."""
+
+    __slots__ = ("_parts", "_size")
+    long = False
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._size = 0
+
+    def push(self, text: str) -> list[Event] | None:
+        """See `Hot`."""
+        size = self._size = self._size + len(text)
+        if size > GATHERED or "}" in text or "]" in text or ")" in text:
+            return None
+        self._parts.append(text)
+        return []
+
+    def settle(self) -> None:
+        """Nothing went by."""
+
+    @property
+    def waits(self) -> bool:
+        """See `Hot`."""
+        return bool(self._parts)
+
+    def leave(self, text: str) -> tuple[str, int]:
+        """Give what was gathered."""
+        return "".join(self._parts) + text, 0
+
+
+def value_path(writer: CallWriter, value: Value, src: Source, collector: Collector) -> Hot | None:
+    """The short path for the string or raw value that is being read, if what is unread of it may wait."""
+    if value.verbatim:
+        if value.first in src.buf[src.pos :]:
+            return None
+        return (RawPath if value.streams else HeldPath)(writer, src, collector, value)
+    assert isinstance(value, LiteralReader)
+    return (QuotedPath if value.requotes else StringPath)(writer, src, collector, value)

@@ -425,12 +425,13 @@ class ItemReader:
         return self._envelope is not None and self._envelope.in_list
 
     @property
-    def streaming(self) -> LiteralReader | RawReader | None:
-        """The reader of a string that is passed on as it comes."""
+    def value(self) -> LiteralReader | RawReader | None:
+        """The reader of the value that is being read."""
         if self._raw is not None:
-            return self._raw if self._raw.passes else None
-        literal = self._envelope if self._envelope is not None and self._envelope.live else self._literal
-        return literal if literal is not None and literal.streams and not self._string else None
+            return self._raw
+        if self._envelope is not None and self._envelope.live:
+            return self._envelope
+        return None if self._string else self._literal
 
     # -- markers and names --------------------------------------------------------------------------
 
@@ -1282,9 +1283,9 @@ class BlockReader:
             self.writer.unknown.append(Problem(Code.UNOPENED, message, True, (start, start)))
 
     @property
-    def streaming(self) -> LiteralReader | RawReader | None:
-        """The reader of a string that is passed on as it comes."""
-        return self._item.streaming if self._state == "item" and self._item is not None else None
+    def value(self) -> LiteralReader | RawReader | None:
+        """The reader of the value that is being read."""
+        return self._item.value if self._state == "item" and self._item is not None else None
 
     @staticmethod
     def _alternatives(fmt: Compiled, index: int) -> list[tuple[str, ...]]:

@@ -105,6 +105,11 @@ class Markers:
         self._first = "".join(sorted({m[0] for m in self.markers}))
         self.longest = max((len(m) + _ROOM * sum(map(m.count, (SUFFIX, GAP))) for m in self.markers), default=0)
 
+    @property
+    def first(self) -> str:
+        """The characters with which a marker may begin."""
+        return self._first
+
     def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None:
         """The next marker that stands from pos on and before end."""
         return self._pattern.search(text, pos, len(text) if end is None else end)

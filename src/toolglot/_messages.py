@@ -65,12 +65,21 @@ class MessageReader:
         return self.start if self._block is None else self._block.text_from
 
     @property
-    def streaming(self) -> LiteralReader | RawReader | None:
-        """The reader of a string that is passed on as it comes."""
-        if self._block is not None:
-            return self._block.streaming
-        literal = self._literal
-        return literal if literal is not None and literal.streams else None
+    def value(self) -> LiteralReader | RawReader | None:
+        """The reader of the value that is being read."""
+        return self._block.value if self._block is not None else self._literal
+
+    @property
+    def prose(self) -> Kind | None:
+        """What the body is said to be, where it is no call: text or reasoning."""
+        if self._inner is not None and self._block is None and self._kind == "call":
+            return None
+        return self._kind if self._kind in ("text", "reasoning") else None
+
+    @property
+    def stops(self) -> Markers:
+        """What ends a body."""
+        return self._stops
 
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE or FAIL."""

@@ -107,6 +107,7 @@ class Parser:
         self._finished = False
         self._hot: Hot | None = None
         self._full = False  # the reply's limit was reached: the rest is text
+        self._late: list[Event] = []  # events that a look at the result brought about
         self._collector = Collector()
         self._context = Context(
             kept_tools(tools),
@@ -134,7 +135,7 @@ class Parser:
         Raises `ToolglotError` after `finish`, and with strict `ParseError` at the first error.
         """
         hot = self._hot
-        if hot is not None and type(text) is str:
+        if hot is not None and type(text) is str and not self._late:
             events = hot.push(text)
             if events is not None:
                 return events
@@ -144,28 +145,31 @@ class Parser:
         """The machine reads the piece."""
         if not isinstance(text, str):
             raise TypeError(f"expected text as str, got {type(text).__name__}")
-        known = 0
-        if self._hot is not None:
-            text, known = self._cool(text)
         if self._finished:
             raise ToolglotError("expected no text after finish(), got feed()")
+        self._read(text)
+        events = self._take()
+        self._hot = self._scanner.hot(self._collector, not self._strict)
+        return events
+
+    def _read(self, text: str) -> None:
+        """The machine reads what the short path left, and the text behind it."""
+        known = 0
+        hot = self._hot
+        if hot is not None:
+            self._hot = None
+            text, known = hot.leave(text)
+            if hot.long:
+                self._scanner.dense = 0
         history = self._context.history
         room = self._context.limits["reply"] - history.size
         if self._full or len(text) - known > room:
-            return self._feed_over(text, known, max(room, 0))
-        history.push(text[known:] if known else text)
-        self._scanner.feed(text)
-        events = self._take()
-        self._hot = self._scanner.hot(self._collector)
-        return events
+            self._read_over(text, known, max(room, 0))
+        else:
+            history.push(text[known:] if known else text)
+            self._scanner.feed(text)
 
-    def _cool(self, text: str) -> tuple[str, int]:
-        """Leave the short path: the text for the machine, and how much of it the history holds."""
-        assert self._hot is not None
-        hot, self._hot = self._hot, None
-        return hot.leave(text)
-
-    def _feed_over(self, text: str, known: int, room: int) -> list[Event]:
+    def _read_over(self, text: str, known: int, room: int) -> None:
         """Past the limit of a reply the rest is text."""
         history = self._context.history
         rest = text if self._full else text[known + room :]
@@ -182,7 +186,6 @@ class Parser:
             at = history.size
             history.push(rest)
             self._scanner.out.append(Text(rest, (at, at + len(rest))))
-        return self._take()
 
     def finish(self) -> list[Event]:
         """The reply is whole: give the last events. A second call gives none."""
@@ -190,9 +193,7 @@ class Parser:
             return []
         self._finished = True
         if self._hot is not None:
-            rest, known = self._cool("")
-            self._context.history.push(rest[known:])
-            self._scanner.src.push(rest)
+            self._read("")
         if not self._full:
             self._scanner.finish()
         return self._take()
@@ -201,10 +202,19 @@ class Parser:
     def result(self) -> Result:
         """What was read so far."""
         if self._hot is not None:
-            self._hot.settle()
+            if self._hot.waits:
+                self._late = self._feed("")
+            if self._hot is not None:
+                self._hot.settle()
         return self._collector.result(self._context.history.text())
 
     def _take(self) -> list[Event]:
+        late, self._late = self._late, []
+        events = self._taken()
+        return late + events if late else events
+
+    def _taken(self) -> list[Event]:
+        """The events of the machine, folded into the result."""
         scanner = self._scanner
         events = scanner.out
         if events:

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ._calls import Context
+from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
-from ._hot import Hot, hot
+from ._hot import GATHERED, Gathered, Hot, ProsePath, value_path
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers, unsuffixed
@@ -26,7 +26,7 @@ from ._messages import MessageReader
 from ._result import Collector
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
-from ._values._raw import blank_end
+from ._values._raw import RawReader, blank_end
 
 StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
@@ -36,6 +36,8 @@ _FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^`]*)\Z")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n)*")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
 _LINE_BLANK = re.compile(r"[ \t]*")
+DENSE = 8
+"""Pieces in a row that met structure, from which on its pieces are gathered."""
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
 
 
@@ -143,6 +145,12 @@ class Grammar:
                     self._role(closer).ends_thought = True
         if fmt.tier != "tagged":
             self.loose.add(compiled)
+
+
+@lru_cache(maxsize=64)
+def _wary(chars: str) -> re.Pattern[str]:
+    """Finds what the machine must look at."""
+    return re.compile(f"[{re.escape(chars)}]" if chars else "(?!)")
 
 
 @lru_cache(maxsize=64)
@@ -291,6 +299,7 @@ class Scanner:
         self.loose_from = 0  # calls without markers are looked for from here on
         self.data: tuple[LiteralReader, Source] | None = None  # a JSON value that is known to be data
         self.reader: Reader | None = None
+        self.dense = 0  # pieces that met the structure of a value since a long string
         self.racers: list[Racer] = []
         self.loose: LooseReader | None = None
         self.loose_calls = 0  # the calls of the reply before its own
@@ -323,24 +332,72 @@ class Scanner:
             self.src.push(text)
         self._run()
 
-    def hot(self, collector: Collector) -> Hot | None:
-        """The short path, where the next pieces may take it."""
+    def hot(self, collector: Collector, gathers: bool) -> Hot | None:
+        """The short path, where the next pieces may take it; `gathers` says that structure may wait for more."""
         reader: Reader | None = self.reader
+        if self.racers or self.hold is not None:
+            return None
         if reader is None:
             loose = self.loose
-            if loose is None or not self._lives(loose) or self.loose_ended or self.loose_kept < len(loose.sink):
+            if loose is None:
+                return self._prose_path(collector)
+            if not self._lives(loose) or self.loose_ended or self.loose_kept < len(loose.sink):
                 return None
             reader = loose.block
             if reader is None:
                 return None
         elif reader.writer.sink is not self.out:
             return None
-        writer = reader.writer
+        value = reader.value
+        if value is None:
+            return self._message_path(collector, reader) if isinstance(reader, MessageReader) else None
+        return self._value_path(collector, reader.writer, value, gathers)
+
+    def _value_path(
+        self, collector: Collector, writer: CallWriter, value: LiteralReader | RawReader, gathers: bool
+    ) -> Hot | None:
+        """The short path of a value: through its string, or by gathering pieces of its structure."""
         src = self.src
-        if not writer.begun or writer.args_at != src.at or len(src.buf) - src.pos > 5:
+        if isinstance(value, LiteralReader):
+            begin = value.string_from
+            if begin < 0 or src.at - begin < GATHERED:
+                self.dense += 1
+                value.patient = gathers and self.dense > DENSE
+                if value.patient:
+                    return Gathered()
+            if begin < 0:
+                return None
+        passes = value.passes and len(src.buf) - src.pos <= 5
+        said = writer.begun and (writer.args_at == src.at or not value.streams)
+        return value_path(writer, value, src, collector) if passes and said else None
+
+    def _prose_path(self, collector: Collector) -> Hot | None:
+        """The short path of prose or reasoning, where nothing is held."""
+        src = self.src
+        if src.pos < len(src.buf) or self.queue is not None or self.data is not None or self.sink is not self.out:
             return None
-        target = reader.streaming
-        return hot(writer, target, src, collector) if target is not None else None
+        grammar = self.grammar
+        room = self.ctx.limits["reply"] - src.at
+        if self.thinking:
+            opens = self.parse_thoughts or grammar.ends_on_call
+            wary = _wary(self.thought_closers.first + (grammar.openers.first if opens else ""))
+            return ProsePath(src, collector, self.ctx.history, room, wary, Reasoning, None)
+        lines = bool(grammar.loose) and self.won != "tagged"
+        if lines and self.quoting.line_start:
+            return None
+        markers = grammar.markers if self.won in (None, "tagged") else grammar.ends
+        wary = _wary(markers.first + ("\n" if lines else ""))
+        return ProsePath(src, collector, self.ctx.history, room, wary, Text, self.quoting.note)
+
+    def _message_path(self, collector: Collector, reader: MessageReader) -> Hot | None:
+        """The same inside a message."""
+        src = self.src
+        kind = reader.prose
+        if kind is None or src.pos < len(src.buf) or self.sink is not self.out:
+            return None
+        room = self.ctx.limits["reply"] - src.at
+        event = Reasoning if kind == "reasoning" else Text
+        return ProsePath(src, collector, self.ctx.history, room, _wary(reader.stops.first), event, None)
 
     def finish(self) -> None:
         """The text ends: what is held is decided."""

@@ -156,6 +156,34 @@ class Node:
             self._rest = ANY if unknown else self._root.child(self._schema, _additional)
         return self._rest
 
+    def fits(self, value: object) -> bool:
+        """Whether a value is surely left as it stands under a schema. It nests no deeper than is read."""
+        waiting: list[tuple[Node, object]] = [(self, value)]
+        while waiting:
+            node, value = waiting.pop()
+            types = node.types
+            if types is not None:
+                kind = _KIND_OF.get(type(value), "null")
+                if kind not in types and not (kind == "integer" and "number" in types):
+                    return False
+            if node.free:
+                continue
+            if type(value) is dict:
+                waiting += [(node.member(k), v) for k, v in value.items()]
+            elif type(value) is list:
+                inner = node.item(0)
+                if inner is node.item(len(value)) and inner._leaf:  # all stand at one place, and their types decide
+                    if inner.types is not None and not set(map(type, value)) <= _python_types(inner.types):
+                        return False
+                else:
+                    waiting += [(node.item(i), v) for i, v in enumerate(value)]
+        return True
+
+    @property
+    def _leaf(self) -> bool:
+        """Whether nothing is known of what a value here holds."""
+        return not self.declared and self.member("").free and self.item(0).free
+
     def _lists(self, kind: str, json_text: str) -> bool:
         """Whether `enum` or `const` names this very value, whatever the declared type says."""
         if self._listed is None:
@@ -319,6 +347,20 @@ class _Survey:
         for key in ("allOf", "anyOf", "oneOf"):
             for part in _schemas(schema, key):
                 self.visit(root, part, depth + 1)
+
+
+_KIND_OF: Mapping[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+_PYTHON: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
+    "object": (dict,), "null": (type(None),),
+}  # fmt: skip
+
+
+def _python_types(types: frozenset[str]) -> frozenset[type]:
+    """The Python types of JSON types."""
+    return frozenset(kind for name in types for kind in _PYTHON[name])
 
 
 def compile_schema(schema: object) -> Node:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Protocol, TypeAlias
 
@@ -19,28 +18,18 @@ from ._machine import Compiles
 from ._schema import Node, decode
 from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
 from ._values._raw import decode_entities
+from ._values._whole import NO_JSON, SAMPLE, SURROGATE, dense_at, json_at, paired, python_at, scan, shallow
 
-Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
 """The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
 
 _BLANK = r"[ \t\r\n]{0,64}"
-_MOST_LEVELS = LIMITS["depth"]
 _MOST_ARGUMENTS = LIMITS["arguments"]
-_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-_PYTHON = {
-    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
-    "object": (dict,), "null": (type(None),),
-}  # fmt: skip
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
-"""What stands in every number that no float can hold, and in hardly any other."""
 _CONSTANTS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _WORD = re.compile(
     r"(True|False|None|true|false|null|-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?)(?=[\s,)])"
 )
-_INFINITE = (float("inf"), float("-inf"))
 
 
 class Body(Protocol):
@@ -53,107 +42,7 @@ class Body(Protocol):
     def read(self, text: str, start: int, node: Node) -> Read | None: ...
 
 
-# -- one JSON value ----------------------------------------------------------------------------------
-
-
-class _Decoder(json.JSONDecoder):
-    """The standard library's decoder; `scan_once` is its scanner, without a layer of Python around it."""
-
-    scan_once: Scan
-
-
-class _Unfit(ValueError):
-    """The text is not for the short cut."""
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _Unfit
-    return members
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value in _INFINITE:
-        raise _Unfit
-    return value
-
-
-def _constant(text: str) -> None:
-    raise _Unfit
-
-
-_scan: Scan = _Decoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant).scan_once
-_scan_dense: Scan = _Decoder(parse_constant=_constant).scan_once
-_NO_JSON = (ValueError, StopIteration, RecursionError)
-_SAMPLE = 256  # code points in which a second object tells that many small ones follow
-
-
-def json_at(text: str, start: int) -> tuple[Any, int] | None:
-    """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
-    twice, a number that no float can hold, or too deep a nesting."""
-    try:
-        if text.find("{", start + 1, start + _SAMPLE) >= 0 and text.find('{"', start + 1, start + _SAMPLE) >= 0:
-            return _dense_at(text, start)
-        value, end = _scan(text, start)
-    except _NO_JSON:
-        return None
-    return (value, end) if _shallow(value, text, start, end) else None
-
-
-def _dense_at(text: str, start: int) -> tuple[Any, int] | None:
-    """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
-    value, end = _scan_dense(text, start)
-    levels, keys = _survey(value)
-    if levels > _MOST_LEVELS:
-        return None
-    # As many colons as keys say that no key stands twice: each key that was written has one.
-    if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
-        value, end = _scan(text, start)
-    return value, end
-
-
-def _survey(value: Any) -> tuple[int, int]:
-    """The levels of a value, and how many keys it holds all the way down."""
-    levels = keys = 0
-    here: list[Any] = [value]
-    while here:
-        levels += 1
-        keys += sum([len(c) for c in here if type(c) is dict])
-        here = [v for c in here for v in (c.values() if type(c) is dict else c) if type(v) is dict or type(v) is list]
-    return levels, keys
-
-
-def _shallow(value: Any, text: str, start: int, end: int) -> bool:
-    """Whether a value keeps within the levels that are read."""
-    items = value.values() if type(value) is dict else value
-    if not any(type(v) is dict or type(v) is list for v in items):
-        return True
-    if text.count("{", start, end) + text.count("[", start, end) <= _MOST_LEVELS:
-        return True
-    return _survey(value)[0] <= _MOST_LEVELS
-
-
-def _paired(text: str, value: dict[str, Any]) -> bool:
-    """Whether no half of a surrogate pair is spelled in a JSON text: of ASCII values none is."""
-    if len(text) < 500:  # then the search costs less than a look at the values
-        return "\\u" not in text or _SURROGATE.search(text) is None
-    for item in value.values():
-        kind = type(item)
-        if kind is str:
-            if item.isascii():
-                continue
-            try:
-                item.encode("utf-16-le")
-            except UnicodeEncodeError:
-                return False
-        elif kind is dict or kind is list:
-            return _SURROGATE.search(text) is None
-    return True
-
-
-# -- what a schema says of it ------------------------------------------------------------------------
+# -- arguments as one object -------------------------------------------------------------------------
 
 
 def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ...]) -> bool:
@@ -167,49 +56,12 @@ def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ..
         return False
     flat = True
     for key, value in arguments.items():
-        if not fits(node.member(key), value):
+        if not node.member(key).fits(value):
             return False
         flat = flat and type(value) is not dict and type(value) is not list
     if flat and len(node.fitting) < 256:
         node.fitting.add(shape)
     return True
-
-
-def fits(node: Node, value: Any) -> bool:
-    """Whether a value is surely left as it stands under a schema. It nests no deeper than is read."""
-    waiting: list[tuple[Node, Any]] = [(node, value)]
-    while waiting:
-        node, value = waiting.pop()
-        types = node.types
-        if types is not None:
-            kind = _KINDS.get(type(value), "null")
-            if kind not in types and not (kind == "integer" and "number" in types):
-                return False
-        if node.free:
-            continue
-        if type(value) is dict:
-            waiting += [(node.member(k), v) for k, v in value.items()]
-        elif type(value) is list:
-            inner = node.item(0)
-            if inner is node.item(len(value)) and _leaf(inner):  # all stand at one place, and their types decide
-                if inner.types is not None and not set(map(type, value)) <= _python_types(inner.types):
-                    return False
-            else:
-                waiting += [(node.item(i), v) for i, v in enumerate(value)]
-    return True
-
-
-def _leaf(node: Node) -> bool:
-    """Whether nothing is known of what a value there holds."""
-    return not node.declared and node.member("").free and node.item(0).free
-
-
-def _python_types(types: frozenset[str]) -> frozenset[type]:
-    """The Python types of JSON types."""
-    return frozenset(kind for name in types for kind in _PYTHON[name])
-
-
-# -- arguments as one object -------------------------------------------------------------------------
 
 
 class JsonBody:
@@ -223,22 +75,22 @@ class JsonBody:
         if text[start : start + 1] != "{":
             return None
         try:
-            if text.find("{", start + 1, start + _SAMPLE) >= 0 and text.find('{"', start + 1, start + _SAMPLE) >= 0:
-                found = _dense_at(text, start)
+            if text.find("{", start + 1, start + SAMPLE) >= 0 and text.find('{"', start + 1, start + SAMPLE) >= 0:
+                found = dense_at(text, start)
                 if found is None:
                     return None
                 arguments, end = found
             else:
-                arguments, end = _scan(text, start)
-        except _NO_JSON:
+                arguments, end = scan(text, start)
+        except NO_JSON:
             return None
         spelled = text[start:end]
         shape = (*arguments, *map(type, arguments.values()))
         if shape not in node.fitting and not (
-            arguments_fit(node, arguments, shape) and _shallow(arguments, text, start, end)
+            arguments_fit(node, arguments, shape) and shallow(arguments, text, start, end)
         ):
             return None
-        if end - start > _MOST_ARGUMENTS or ("\\" in spelled and not _paired(spelled, arguments)):
+        if end - start > _MOST_ARGUMENTS or ("\\" in spelled and not paired(spelled, arguments)):
             return None
         return arguments, spelled, start, end, end
 
@@ -464,8 +316,8 @@ class RawValues:
         if first and first in "{[":
             found = json_at(stripped, 0) if types is None or ("array" if first == "[" else "object") in types else None
             if (
-                found is not None and found[1] == len(stripped) and node.unlisted and fits(node, found[0])
-                and ("\\" not in stripped or _SURROGATE.search(stripped) is None)
+                found is not None and found[1] == len(stripped) and node.unlisted and node.fits(found[0])
+                and ("\\" not in stripped or SURROGATE.search(stripped) is None)
             ):  # fmt: skip
                 return found[0], stripped
         json_text, code = decode(node, raw)
@@ -483,7 +335,7 @@ def _typed_json(node: Node, raw: str) -> tuple[Any, str] | None:
     stripped = raw.strip(" \t\r\n")
     if stripped[:1] in ("{", "["):
         found = json_at(stripped, 0)
-        if found is None or found[1] != len(stripped) or ("\\" in stripped and _SURROGATE.search(stripped)):
+        if found is None or found[1] != len(stripped) or ("\\" in stripped and SURROGATE.search(stripped)):
             return None
         value = found[0]
     else:
@@ -491,7 +343,7 @@ def _typed_json(node: Node, raw: str) -> tuple[Any, str] | None:
         if word is None or word.end() != len(stripped) or word[1] in _SPELLED:
             return None
         value = json.loads(stripped)
-    return (value, stripped) if fits(node, value) else None
+    return (value, stripped) if node.fits(value) else None
 
 
 class PythonValues:
@@ -513,7 +365,7 @@ class PythonValues:
     def _word(self, word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
         json_text = _SPELLED.get(word, word)
         value = _CONSTANTS[word] if word in _CONSTANTS else json.loads(json_text)
-        return (value, json_text, end) if fits(node, value) else None
+        return (value, json_text, end) if node.fits(value) else None
 
     def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
         """The value at start, its JSON and its end."""
@@ -539,22 +391,8 @@ class PythonValues:
         return value, json_text, end + 1
 
     def _container(self, text: str, start: int, node: Node) -> tuple[Any, str, int] | None:
-        """A list or dict whose strings hold no quotes and no escapes is JSON but for its quotes and constants."""
-        stop = len(text)
-        for char in ('"', "\\"):
-            found = text.find(char, start, stop)
-            stop = found if found >= 0 else stop
-        parts = text[start:stop].split("'")
-        bare = "'".join(parts[::2])
-        if "True" in bare or "False" in bare or "None" in bare:
-            bare = bare.replace("True", "true").replace("False", "false").replace("None", "null")
-            parts[::2] = bare.split("'")
-        spelled = '"'.join(parts)
-        read = json_at(spelled, 0)
-        if read is None or not fits(node, read[0]):
-            return None
-        value, end = read
-        return value, spelled[:end], start + end
+        read = python_at(text, start)
+        return read if read is not None and node.fits(read[0]) else None
 
 
 _LOOSE = re.compile(rf"[\"= {GAP}{SUFFIX}{KEY}]")

@@ -27,6 +27,7 @@ DELIMITERS = {"gemma": '<|"|>', "escape": "<escape>"}
 """Codec -> what stands around a string."""
 
 _BARE_KEY = re.compile(r"[^\n:{}\[\],]{0,128}")  # whatever the tool calls it: nothing is escaped
+_PLAIN = re.compile(r"[^<]*+")
 _BEHIND_KEY = re.compile(r"[ \t\r\n]{0,64}:")
 
 
@@ -48,9 +49,19 @@ class DelimitedReader(LiteralReader):
         self._delimiter = delimiter
 
     @property
-    def streams(self) -> bool:
-        """The short path reads JSON's own strings only."""
-        return super().streams and self._quote != self._delimiter
+    def verbatim(self) -> bool:  # type: ignore[override]
+        """Whether a string of the wire's own is read."""
+        return self._quote == self._delimiter
+
+    @property
+    def first(self) -> str:  # type: ignore[override]
+        """The first character of what ends the string."""
+        return self._delimiter[0]
+
+    @property
+    def plain(self) -> re.Pattern[str]:
+        """The pattern of a piece that is surely content."""
+        return _PLAIN if self.verbatim else super().plain
 
     def _delimited(self, src: Source) -> int:
         """Whether a delimiter stands at the cursor: 1, 0, or -1 for too little text to tell."""

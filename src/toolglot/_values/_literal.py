@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from .._errors import Code
 from .._events import Problem
 from .._source import Source
+from ._whole import SURROGATE, flat_python_at, json_at, survey
 
 Dialect: TypeAlias = Literal["json", "python"]
 
@@ -64,6 +65,7 @@ _PYTHON_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "a": "
 _HEX_LENGTH = {"x": 2, "u": 4, "U": 8}
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
+_LEAPS = 4
 _BIG_INTEGER = 4300  # digits; more cannot be printed by the interpreter's default
 
 
@@ -78,6 +80,7 @@ class SchemaNode(Protocol):
     def free(self) -> bool: ...
     @property
     def text(self) -> bool: ...
+    def fits(self, value: object) -> bool: ...
     def member(self, key: str) -> SchemaNode: ...
     def item(self, index: int) -> SchemaNode: ...
 
@@ -114,9 +117,10 @@ class LiteralReader:
     """
 
     __slots__ = (
-        "_begin", "_coerce", "_dialect", "_kind", "_quote", "_said", "_state", "_suspect", "_triple", "_where",
-        "depth_limit", "error", "floor", "frames", "held", "keyword", "length", "member_length", "node", "out",
-        "pending", "problems", "stops", "watch", "writing",
+        "_begin", "_coerce", "_dialect", "_kind", "_leaps", "_quote", "_said", "_state", "_suspect", "_triple",
+        "_where", "depth_limit", "error", "floor", "frames", "held", "keyword", "length", "member_length", "node",
+        "out",
+        "patient", "pending", "problems", "stops", "watch", "writing",
     )  # fmt: skip
 
     def __init__(
@@ -135,6 +139,7 @@ class LiteralReader:
         self.keyword = keyword
         self.stops = stops
         self.depth_limit = depth_limit
+        self._leaps = 0  # looks at a whole container that may still fail in this piece
         self.frames: list[_Frame] = []
         self._state = _VALUE
         self.out: list[str] = []
@@ -144,6 +149,7 @@ class LiteralReader:
         self.problems: list[Problem] = []
         self.error: tuple[Code, str, int] | None = None
         self.writing = True
+        self.patient = False  # its text comes in gathered pieces: small containers may wait to be whole
         self.watch = False
         self.floor = 0  # an envelope wants to know when fewer containers than this are open
         # The string or bare word that is being read.
@@ -162,6 +168,7 @@ class LiteralReader:
         """Read on: MORE, DONE, or FAIL with `error` set. The cursor stands after what was understood."""
         buf = src.buf
         size = len(buf)
+        self._leaps = _LEAPS
         while True:
             state = self._state
             if state == _STRING:
@@ -197,9 +204,29 @@ class LiteralReader:
             if self._state == _AFTER and not self.frames:
                 return DONE
 
+    verbatim = False
+    """The value's strings stand in quotes of JSON's or Python's; see `_delimited` and `_raw`."""
+    coded = False
+    tail = ""
+    first = ""
+
+    @property
+    def passes(self) -> bool:
+        """Whether plain text that comes next is passed on as it is: the short path of a long string."""
+        return self.streams
+
+    @property
+    def string_from(self) -> int:
+        """Where the string that is being read begins; -1 outside of one that is passed on."""
+        return self._begin if self.passes else -1
+
+    def passed(self, length: int) -> None:
+        """JSON was written on the short path."""
+        self.length += length
+
     @property
     def streams(self) -> bool:
-        """Whether plain text that comes next is passed on as it is: the short path of a long string."""
+        """Whether a string is read that is written as it comes."""
         return self._state == _STRING and self._kind == "string" and not self._suspect and not self._triple
 
     @property
@@ -265,6 +292,10 @@ class LiteralReader:
         at = src.base + src.pos
         state = self._state
         if char in _OPENERS and (char != "(" or self._dialect == "python"):
+            if char != "(" and not self.watch and self._leaps:
+                leapt = self._leap_over(src, char)
+                if leapt != FAIL:
+                    return leapt
             return self._open(src, char, at)
         if char == '"' or char == "'":
             return self._open_string(src, char, at)
@@ -299,6 +330,43 @@ class LiteralReader:
         if self.watch:
             self.on_open(kind, at)
         return DONE
+
+    def _leap_over(self, src: Source, char: str) -> int:
+        """Read a whole well-formed container at once with the standard library's scanner: DONE; MORE if a patient
+        reader waits for the rest of a small one; FAIL if it is to be read by its characters.
+
+        A look that fails costs as much as the text is long: few are taken in one piece.
+        """
+        buf, pos = src.buf, src.pos
+        closer = "}" if char == "{" else "]"
+        found: tuple[Any, str, int] | None = None
+        if buf.find(closer, pos + 1) >= 0:
+            if self._dialect == "json":
+                read = json_at(buf, pos)
+                found = None if read is None else (read[0], buf[pos : read[1]], read[1])
+            else:
+                found = flat_python_at(buf, pos, closer)
+            if found is None:
+                self._leaps -= 1
+        if found is None:
+            return MORE if self.patient and not src.final and len(buf) - pos < LOOKAHEAD else FAIL
+        if not self._plain_container(found[0], found[1]):
+            return FAIL
+        self._flush()
+        self.write(found[1])
+        src.pos = found[2]
+        self._ended()
+        return DONE
+
+    def _plain_container(self, value: object, text: str) -> bool:
+        """Whether a value stands as it would be written: its types fit, and it is not too deep."""
+        node = self._here()
+        if node is not None and not node.free and not node.fits(value):
+            return False
+        room = self.depth_limit - len(self.frames)
+        if text.count("{") + text.count("[") > room and survey(value)[0] > room:
+            return False
+        return "\\" not in text or SURROGATE.search(text) is None
 
     def _mismatch(self, got: str, types: frozenset[str], at: int) -> None:
         wanted = " or ".join(sorted(types))

@@ -120,10 +120,29 @@ class RawReader:
         self._unsure = False  # the value's own closer stands where it perhaps ends
         self._opener = -1
 
+    verbatim = True
+    """The value stands in the reply without quotes."""
+
     @property
     def passes(self) -> bool:
-        """Whether text without the closer's first character is passed on, but for JSON's escapes."""
-        return self.streams and not self._xml and not self._lead and self._weak < 0 and self._tail in ("", "\n")
+        """Whether text without the closer's first character is surely content."""
+        if self._lead or self._weak >= 0 or self._tail not in ("", "\n"):
+            return False
+        return not (self.coded and self.text)  # half an entity waits
+
+    @property
+    def coded(self) -> bool:
+        """Whether entities are decoded as they come."""
+        return self.streams and self._xml
+
+    def passed(self, length: int) -> None:
+        """Text went by on the short path."""
+
+    def keep(self, text: str) -> None:
+        """The same, of a value whose type is decided at its end."""
+        self.text.append(text)
+        if len(self.text) > 1024:
+            self.text = ["".join(self.text)]
 
     @property
     def plain(self) -> re.Pattern[str]:

@@ -1,0 +1,147 @@
+"""Reads a whole container at once with the standard library's JSON scanner, where nothing about it needs a thought.
+
+The rule: what is read here is strict JSON (or Python that differs from it in quotes and constants alone), holds no key
+twice and no number that cannot be kept; where that is not sure the answer is None, and the readers by characters read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
+
+MOST_LEVELS = 512
+SAMPLE = 256  # code points in which a second object tells that many small ones follow
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
+"""What stands in every number that no float can hold, and in hardly any other."""
+_INFINITE = (float("inf"), float("-inf"))
+
+
+class _Decoder(json.JSONDecoder):
+    """The standard library's decoder; `scan_once` is its scanner, without a layer of Python around it."""
+
+    scan_once: Scan
+
+
+class _Unfit(ValueError):
+    """The text is not for the short cut."""
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Unfit
+    return members
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in _INFINITE:
+        raise _Unfit
+    return value
+
+
+def _constant(text: str) -> None:
+    raise _Unfit
+
+
+scan: Scan = _Decoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant).scan_once
+scan_dense: Scan = _Decoder(parse_constant=_constant).scan_once
+NO_JSON = (ValueError, StopIteration, RecursionError)
+
+
+def json_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
+    twice, a number that no float can hold, or too deep a nesting."""
+    try:
+        if text.find("{", start + 1, start + SAMPLE) >= 0 and text.find('{"', start + 1, start + SAMPLE) >= 0:
+            return dense_at(text, start)
+        value, end = scan(text, start)
+    except NO_JSON:
+        return None
+    return (value, end) if shallow(value, text, start, end) else None
+
+
+def dense_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
+    value, end = scan_dense(text, start)
+    levels, keys = survey(value)
+    if levels > MOST_LEVELS:
+        return None
+    # As many colons as keys say that no key stands twice: each key that was written has one.
+    if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
+        value, end = scan(text, start)
+    return value, end
+
+
+def survey(value: Any) -> tuple[int, int]:
+    """The levels of a value, and how many keys it holds all the way down."""
+    levels = keys = 0
+    here: list[Any] = [value]
+    while here:
+        levels += 1
+        keys += sum([len(c) for c in here if type(c) is dict])
+        here = [v for c in here for v in (c.values() if type(c) is dict else c) if type(v) is dict or type(v) is list]
+    return levels, keys
+
+
+def shallow(value: Any, text: str, start: int, end: int) -> bool:
+    """Whether a value keeps within the levels that are read."""
+    items = value.values() if type(value) is dict else value
+    if not any(type(v) is dict or type(v) is list for v in items):
+        return True
+    if text.count("{", start, end) + text.count("[", start, end) <= MOST_LEVELS:
+        return True
+    return survey(value)[0] <= MOST_LEVELS
+
+
+def paired(text: str, value: dict[str, Any]) -> bool:
+    """Whether no half of a surrogate pair is spelled in a JSON text: of ASCII values none is."""
+    if len(text) < 500:  # then the search costs less than a look at the values
+        return "\\u" not in text or SURROGATE.search(text) is None
+    for item in value.values():
+        kind = type(item)
+        if kind is str:
+            if item.isascii():
+                continue
+            try:
+                item.encode("utf-16-le")
+            except UnicodeEncodeError:
+                return False
+        elif kind is dict or kind is list:
+            return SURROGATE.search(text) is None
+    return True
+
+
+def python_at(text: str, start: int) -> tuple[Any, str, int] | None:
+    """The Python list or dict at start whose strings hold no quotes and no escapes, its JSON text and its end.
+
+    Such a literal is JSON but for its quotes and its constants. Only what nests nothing is looked at to its end.
+    """
+    stop = len(text)
+    for char in ('"', "\\"):
+        found = text.find(char, start, stop)
+        stop = found if found >= 0 else stop
+    return _respelled(text[start:stop], start)
+
+
+def flat_python_at(text: str, start: int, closer: str) -> tuple[Any, str, int] | None:
+    """The same of a container that ends at the first closer: so nothing behind that is looked at."""
+    stop = text.find(closer, start)
+    literal = text[start : stop + 1]
+    return None if '"' in literal or "\\" in literal else _respelled(literal, start)
+
+
+def _respelled(literal: str, start: int) -> tuple[Any, str, int] | None:
+    parts = literal.split("'")
+    bare = "'".join(parts[::2])
+    if "True" in bare or "False" in bare or "None" in bare:
+        bare = bare.replace("True", "true").replace("False", "false").replace("None", "null")
+        parts[::2] = bare.split("'")
+    spelled = '"'.join(parts)
+    read = json_at(spelled, 0)
+    return None if read is None else (read[0], spelled[: read[1]], start + read[1])
