@@ -302,7 +302,7 @@ class HeldPath(RawPath):
 class ProsePath(_Path):
     """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at."""
 
-    __slots__ = ("_event", "_note", "_wary")
+    __slots__ = ("_begins", "_event", "_fresh", "_note", "_wary")
 
     def __init__(
         self, src: Source, collector: Collector, history: History, room: int, wary: re.Pattern[str],
@@ -312,11 +312,23 @@ class ProsePath(_Path):
         self._wary = wary.search
         self._event = event
         self._note = note  # takes the prose that went by
+        self._begins: Callable[[str], object] | None = None  # finds what may begin a call at a line's start
+        self._fresh = False  # only blanks stand on the line
+
+    def follow_lines(self, begins: re.Pattern[str], fresh: bool) -> None:
+        """Calls may stand on lines of their own."""
+        self._begins = begins.match
+        self._fresh = fresh
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
         if self._wary(text) is not None or not text:
             return None if text else []
+        if self._begins is not None and (self._fresh or "\n" in text):
+            if self._fresh and self._begins("\n" + text) is not None:
+                return None
+            line = text.rpartition("\n")
+            self._fresh = (self._fresh or bool(line[1])) and not line[2].strip()
         at = self.at
         end = at + len(text)
         if end > self._stop and not self._batch(end):

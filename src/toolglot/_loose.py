@@ -7,6 +7,7 @@ a call is final. After FAIL all of it is prose.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ._calls import Context
 from ._errors import Code
@@ -61,6 +62,18 @@ class Looseness:
     def __bool__(self) -> bool:
         kinds = (self.json, self.list, self.bare, self.headed)
         return bool(self.lines) or any(kind is not None for kind in kinds)
+
+    def beginnings(self, tools: Iterable[str]) -> str:
+        """The pattern of the characters with which a call may begin at a line's start."""
+        chars = {"{", "[", "`"}
+        for fmt in self.lines:
+            chars.add(next((o[0] for o in fmt.opens if o), fmt.item_opener)[0])
+        named = [name[0] for name in tools]
+        if self.bare is not None or self.headed is not None:
+            if not named:
+                return r"[{\[`*\w]"
+            chars.update(named)
+        return f"[{''.join(map(re.escape, sorted(chars)))}]"
 
     def _line(self, buf: str, pos: int, final: bool) -> Compiled | int:
         """The format of `lines` whose call may begin at pos, NO or WAIT."""

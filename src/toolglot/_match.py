@@ -106,9 +106,16 @@ class Markers:
         self.longest = max((len(m) + _ROOM * sum(map(m.count, (SUFFIX, GAP))) for m in self.markers), default=0)
 
     @property
-    def first(self) -> str:
-        """The characters with which a marker may begin."""
-        return self._first
+    def beginnings(self) -> str:
+        """The pattern of what may be, or become, a marker: of a word its first three letters; "" if there are none."""
+        common = {m for m in self.markers if m[0].isalnum() or m[0].isspace()}
+        signs = sorted({m[0] for m in self.markers if m not in common})
+        words = sorted({m[:3] for m in common})
+        parts = [f"[{re.escape(''.join(signs))}]"] if signs else []
+        for word in words:
+            rest = "".join(f"(?:{re.escape(c)}" for c in word[1:])
+            parts.append(re.escape(word[0]) + rest + r"|\Z)" * len(word[1:]))
+        return "|".join(parts)
 
     def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None:
         """The next marker that stands from pos on and before end."""

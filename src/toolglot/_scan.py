@@ -147,10 +147,12 @@ class Grammar:
             self.loose.add(compiled)
 
 
-@lru_cache(maxsize=64)
-def _wary(chars: str) -> re.Pattern[str]:
-    """Finds what the machine must look at."""
-    return re.compile(f"[{re.escape(chars)}]" if chars else "(?!)")
+@lru_cache(maxsize=256)
+def _wary(*markers: Markers, begins: str = "") -> re.Pattern[str]:
+    """Finds what the machine must look at: what may be a marker, or begin a call at a line's start."""
+    parts = [m.beginnings for m in markers]
+    parts += [rf"\n\s*{begins}"] if begins else []
+    return re.compile("|".join(p for p in parts if p) or "(?!)")
 
 
 @lru_cache(maxsize=64)
@@ -380,14 +382,14 @@ class Scanner:
         room = self.ctx.limits["reply"] - src.at
         if self.thinking:
             opens = self.parse_thoughts or grammar.ends_on_call
-            wary = _wary(self.thought_closers.first + (grammar.openers.first if opens else ""))
+            wary = _wary(self.thought_closers, *([grammar.openers] if opens else []))
             return ProsePath(src, collector, self.ctx.history, room, wary, Reasoning, None)
-        lines = bool(grammar.loose) and self.won != "tagged"
-        if lines and self.quoting.line_start:
-            return None
         markers = grammar.markers if self.won in (None, "tagged") else grammar.ends
-        wary = _wary(markers.first + ("\n" if lines else ""))
-        return ProsePath(src, collector, self.ctx.history, room, wary, Text, self.quoting.note)
+        begins = grammar.loose.beginnings(self.ctx.tools) if grammar.loose and self.won != "tagged" else ""
+        path = ProsePath(src, collector, self.ctx.history, room, _wary(markers, begins=begins), Text, self.quoting.note)
+        if begins:
+            path.follow_lines(_wary(begins=begins), self.quoting.line_start)
+        return path
 
     def _message_path(self, collector: Collector, reader: MessageReader) -> Hot | None:
         """The same inside a message."""
@@ -397,7 +399,7 @@ class Scanner:
             return None
         room = self.ctx.limits["reply"] - src.at
         event = Reasoning if kind == "reasoning" else Text
-        return ProsePath(src, collector, self.ctx.history, room, _wary(reader.stops.first), event, None)
+        return ProsePath(src, collector, self.ctx.history, room, _wary(reader.stops), event, None)
 
     def finish(self) -> None:
         """The text ends: what is held is decided."""
