@@ -27,7 +27,7 @@ Value: TypeAlias = LiteralReader | RawReader
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _BATCH = 4096  # code points that go by before the machine is told
 _MARGIN = 64
-GATHERED = 64  # code points of dense structure that wait for the machine at the most
+GATHERED = 256  # code points of dense structure that wait for the machine at the most
 
 _new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
 
@@ -77,7 +77,7 @@ class _Path:
     @property
     def long(self) -> bool:
         """See `Hot`."""
-        return self.at - self._begin > 4 * GATHERED
+        return self.at - self._begin > GATHERED
 
     def _batch(self, end: int) -> bool:
         """Settle what went by; False if the next piece would go beyond the limit."""
@@ -347,20 +347,28 @@ class ProsePath(_Path):
 
 
 class Gathered:
-    """Pieces of dense structure that wait, at most `GATHERED` code points and up to a closing bracket."""
+    """Pieces of dense structure that wait: at most `GATHERED` code points, and up to the bracket that may be the last.
 
-    __slots__ = ("_parts", "_size")
+    `levels` containers are open; each closing bracket closes one at the most.
+    """
+
+    __slots__ = ("_levels", "_parts", "_size")
     long = False
 
-    def __init__(self) -> None:
+    def __init__(self, levels: int) -> None:
+        self._levels = levels
         self._parts: list[str] = []
         self._size = 0
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
-        size = self._size = self._size + len(text)
-        if size > GATHERED or "}" in text or "]" in text or ")" in text:
+        self._size += len(text)
+        if self._size > GATHERED:
             return None
+        if "}" in text or "]" in text or ")" in text:
+            self._levels -= text.count("}") + text.count("]") + text.count(")")
+            if self._levels <= 0:
+                return None
         self._parts.append(text)
         return []
 

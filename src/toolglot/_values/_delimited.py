@@ -27,7 +27,7 @@ DELIMITERS = {"gemma": '<|"|>', "escape": "<escape>"}
 """Codec -> what stands around a string."""
 
 _BARE_KEY = re.compile(r"[^\n:{}\[\],]{0,128}")  # whatever the tool calls it: nothing is escaped
-_PLAIN = re.compile(r"[^<]*+")
+_PLAIN = {mark: re.compile(rf"(?:[^<]++|<(?=[^{re.escape(mark[1])}<]))*") for mark in DELIMITERS.values()}
 _BEHIND_KEY = re.compile(r"[ \t\r\n]{0,64}:")
 
 
@@ -61,7 +61,7 @@ class DelimitedReader(LiteralReader):
     @property
     def plain(self) -> re.Pattern[str]:
         """The pattern of a piece that is surely content."""
-        return _PLAIN if self.verbatim else super().plain
+        return _PLAIN[self._delimiter] if self.verbatim else super().plain
 
     def _delimited(self, src: Source) -> int:
         """Whether a delimiter stands at the cursor: 1, 0, or -1 for too little text to tell."""
