@@ -7,7 +7,6 @@ like another value; replies are stitched from rendered calls, prose, reasoning a
 from __future__ import annotations
 
 import functools
-import json
 import random
 import string
 from collections.abc import Callable, Iterator, Sequence
@@ -483,8 +482,3 @@ CHOICES: Json = {
 OPTIONS: st.SearchStrategy[Json] = st.lists(
     st.sampled_from([(name, value) for name, values in CHOICES.items() for value in values]), max_size=3
 ).map(dict)
-
-
-def canonical(value: Any) -> str:
-    """A value as JSON text: `1`, `1.0` and `true` are three values, and so are `0.0` and `-0.0`."""
-    return json.dumps(value, sort_keys=True)

@@ -16,6 +16,20 @@ import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
+from tests.laws import (
+    begins,
+    calls_are_given_once,
+    canonical,
+    error_is_among,
+    events_quote_the_text,
+    every_call_ends_once,
+    folded,
+    has_no_error,
+    pieces_join,
+    problems,
+    segments_tile,
+    without_index,
+)
 from tests.properties.strategies import (
     CUTS,
     OPTIONS,
@@ -24,30 +38,12 @@ from tests.properties.strategies import (
     Asked,
     Json,
     asked,
-    canonical,
     every_format,
     named_formats,
     replies,
     split,
 )
-from toolglot import (
-    ArgumentsDelta,
-    CallAbort,
-    CallBegin,
-    CallEnd,
-    Event,
-    Messages,
-    ParseError,
-    Parser,
-    Problem,
-    Reasoning,
-    Result,
-    Text,
-    ToolglotError,
-    formats,
-    parse,
-    render,
-)
+from toolglot import Event, Messages, ParseError, Parser, Result, ToolglotError, formats, parse, render
 
 each_format = pytest.mark.parametrize("format", every_format())
 ReplyLaw: TypeAlias = Callable[[Any, str, str, Json, list[int], int], None]
@@ -109,18 +105,8 @@ def every_character_is_in_one_segment(
     format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
 ) -> None:
     events, result = stream(split(text, cuts), tools, format=format, **options)
-    at = 0
-    for segment in result.segments:
-        assert segment.span[0] == at < segment.span[1]
-        at = segment.span[1]
-        assert segment.text == text[slice(*segment.span)]
-    assert at == len(text) == len(result.text) and result.text == text
-    assert result.content == "".join(s.text for s in result.segments if s.kind == "text")
-    assert result.reasoning == "".join(s.text for s in result.segments if s.kind == "reasoning")
-    for event in events:
-        assert 0 <= event.span[0] <= event.span[1] <= len(text)
-        if isinstance(event, Text | Reasoning):
-            assert event.text == text[slice(*event.span)] != ""
+    segments_tile(result, text)
+    events_quote_the_text(events, text)
 
 
 # Round trip.
@@ -275,7 +261,6 @@ def strict_refuses_exactly_what_lenient_calls_an_error(
     format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
 ) -> None:
     lenient = read(text, tools, format=format, **options)
-    errors = {p.code for p in lenient.problems if p.code.is_error}
     for whole in (True, False):
         try:
             if whole:
@@ -283,57 +268,13 @@ def strict_refuses_exactly_what_lenient_calls_an_error(
             else:
                 strict = stream(split(text, cuts), tools, format=format, strict=True, **options)[1]
         except ParseError as error:
-            assert error.code in errors
-            assert error.position is None or 0 <= error.position <= len(text)
+            error_is_among(error, lenient)
         else:
-            assert not errors
+            has_no_error(lenient)
             assert strict.to_dict() == lenient.to_dict()
 
 
 # Monotone.
-
-
-def folded(events: Sequence[Event]) -> list[tuple[Any, ...]]:
-    """The events but for problems, as tuples, with adjacent pieces of one thing joined."""
-    made: list[tuple[Any, ...]] = []
-    for event in events:
-        if isinstance(event, Text | Reasoning):
-            start, end = event.span
-            if made and made[-1][0] is type(event) and made[-1][3] == start:
-                _, first, text, _ = made.pop()
-                made.append((type(event), first, text + event.text, end))
-            else:
-                made.append((type(event), start, event.text, end))
-        elif isinstance(event, ArgumentsDelta):
-            if made and made[-1][:2] == (ArgumentsDelta, event.index):
-                made.append((ArgumentsDelta, event.index, made.pop()[2] + event.text))
-            else:
-                made.append((ArgumentsDelta, event.index, event.text))
-        elif isinstance(event, CallBegin):
-            made.append((CallBegin, event.index, event.name, event.id, event.span))
-        elif isinstance(event, CallEnd):
-            made.append((CallEnd, event.index, canonical(event.call.to_dict()), event.span))
-        elif isinstance(event, CallAbort):
-            made.append((CallAbort, event.index, event.code, event.message, event.span))
-    return made
-
-
-def begins(whole: list[tuple[Any, ...]], part: list[tuple[Any, ...]]) -> bool:
-    """Whether the folded events `part` begin `whole`: the last may be the beginning of its counterpart."""
-    if not part:
-        return True
-    *rest, last = part
-    if whole[: len(rest)] != rest or len(whole) < len(part):
-        return False
-    there = whole[len(rest)]
-    if last[0] in (Text, Reasoning, ArgumentsDelta):
-        return bool(there[:2] == last[:2] and there[2].startswith(last[2]))
-    return bool(there == last)
-
-
-def problems(events: Sequence[Event]) -> list[Json]:
-    """The problems among the events, in order."""
-    return [event.to_dict() for event in events if isinstance(event, Problem)]
 
 
 @reply_law
@@ -357,23 +298,7 @@ def every_call_that_begins_ends_once(
     format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
 ) -> None:
     events, result = stream(split(text, cuts), tools, format=format, **options)
-    begun: list[int] = []
-    open_call: int | None = None
-    for event in events:
-        if isinstance(event, CallBegin):
-            assert open_call is None
-            open_call = event.index
-            begun.append(event.index)
-        elif isinstance(event, ArgumentsDelta):
-            assert event.index == open_call
-        elif isinstance(event, CallEnd | CallAbort):
-            assert event.index == open_call
-            open_call = None
-        if isinstance(event, CallEnd):
-            assert event.call.index == event.index
-    assert open_call is None
-    assert begun == list(range(len(begun)))
-    assert result.calls == [event.call for event in events if isinstance(event, CallEnd)]
+    every_call_ends_once(events, result)
 
 
 # Deltas.
@@ -385,32 +310,7 @@ def argument_pieces_join_to_the_arguments(
 ) -> None:
     options = {**options, "format": format}
     events, live = stream(split(text, cuts), tools, **(options | {"arguments": "live"}))
-    pieces: dict[int, str] = {}
-    for event in events:
-        if isinstance(event, ArgumentsDelta):
-            pieces[event.index] = pieces.get(event.index, "") + event.text
-        elif isinstance(event, CallEnd):
-            assert pieces.get(event.index, "") == event.call.arguments_json
-            assert canonical(json.loads(event.call.arguments_json)) == canonical(event.call.arguments)
+    pieces_join(events)
     events, whole = stream(split(text, cuts), tools, **(options | {"arguments": "whole"}))
-    assert_given_once([event for event in events if not isinstance(event, Problem)])
+    calls_are_given_once(events)
     assert without_index(whole) == without_index(live)
-
-
-def assert_given_once(events: Sequence[Event]) -> None:
-    """A whole call is CallBegin, one ArgumentsDelta, CallEnd; no call begins that does not end."""
-    assert not any(isinstance(event, CallAbort) for event in events)
-    for at, event in enumerate(events):
-        if isinstance(event, ArgumentsDelta):
-            assert isinstance(events[at - 1], CallBegin) and isinstance(events[at + 1], CallEnd)
-        elif isinstance(event, CallEnd):
-            before = events[at - 1]
-            assert isinstance(before, ArgumentsDelta) and before.text == event.call.arguments_json
-
-
-def without_index(result: Result) -> Json:
-    """The result as data, less the indices: a call that is begun live and aborted takes one."""
-    made = result.to_dict()
-    for call in made["calls"]:
-        del call["index"]
-    return made
