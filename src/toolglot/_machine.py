@@ -525,6 +525,8 @@ class ItemReader:
             found_text = repr(buf[start:stop]) if found else got(buf, behind)
             return self._fail(Code.INVALID_NAME, f"Expected a tool's name, got {found_text}", where)
         self._take_name(field, buf[start:stop], at)
+        if self._name is not None and self._writer.offered(self._name):
+            self._writer.seen(self._name_span[1])  # not only when the call begins: that may take more text
         src.pos = stop
         return DONE
 
