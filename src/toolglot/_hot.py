@@ -88,13 +88,13 @@ class _Path:
         return True
 
     def settle(self) -> None:
-        """Tell the machine what went by."""
-        if self.at == self._start:
-            return
+        """Tell the machine what went by; the history also gets what is carried, which a result shows too."""
         source = "".join(self._parts)
+        self._history.push((source + self.carry)[self._known :])
+        self._known = len(self.carry)
+        if not source:
+            return
         self._parts.clear()
-        self._history.push(source[self._known :])
-        self._known = 0
         self._tell(source)
         self._start = self.at
 
@@ -108,7 +108,7 @@ class _Path:
         src.buf = ""
         src.pos = 0
         src.base = self.at
-        return self.carry + text, self._known if self.carry else 0
+        return self.carry + text, self._known
 
 
 class _ValuePath(_Path):

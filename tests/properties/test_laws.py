@@ -218,9 +218,12 @@ def lenient_reading_never_raises(
         assert canonical(result.to_dict()) and canonical(result.to_openai())
         assert all(0 <= p.span[0] <= p.span[1] <= len(reply) for p in result.problems)
     parser = Parser(TOOL_SETS[tools], format=format, **options)
+    fed = ""
     for chunk in split(text, cuts):
         parser.feed(chunk)
-        parser.result.to_dict()
+        fed += chunk
+        result = parser.result
+        assert result.text == fed == "".join(s["text"] for s in result.to_dict()["segments"])
 
 
 HOSTILE = {
