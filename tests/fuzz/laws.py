@@ -176,9 +176,9 @@ class Check:
 
     def _same(self, law: str, one: Result, other: Result) -> None:
         self.law = law
-        for field_, value in state(one).items():
-            there = state(other)[field_]
-            assert value == there, f"{field_}: {value!r} is not {there!r}"
+        here, there = state(one), state(other)
+        for part, value in here.items():
+            assert value == there[part], f"{part}: {value!r} is not {there[part]!r}"
 
     def _lossless(self, events: list[Event], result: Result) -> None:
         self.law = "lossless"

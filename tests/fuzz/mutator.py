@@ -33,8 +33,8 @@ from tests.properties.strategies import (
 )
 from toolglot import ToolglotError, formats, render
 
-USUAL = 400  # code points; longer texts are rare
-SHORTER = 160  # what most texts are cut down to
+USUAL = 400  # code points; seeds are no longer than this, and few texts are
+SHORTER = 160  # what longer ones are cut down to, at either end
 
 # -- what is offered -----------------------------------------------------------------------------------------------
 
@@ -217,7 +217,13 @@ def seeds_of(format: str) -> tuple[Seed, ...]:
     if not found:
         found = [seed for seeds in corpus_seeds().values() for seed in seeds]
     usual = [seed for seed in found if len(seed[0]) <= USUAL]
-    return tuple(usual or found)
+    return tuple(sorted(usual or found, key=lambda seed: len(seed[0])))
+
+
+def random_seed(chance: random.Random, format: str) -> Seed:
+    """One of a format's seeds, the shorter ones more often."""
+    known = seeds_of(format)
+    return known[int(len(known) * chance.random() ** 1.5)]
 
 
 @functools.cache
@@ -356,7 +362,7 @@ def framed(chance: random.Random, format: str) -> str:
     """A call as the format writes it, with arguments of our own."""
     known = frames(format)
     if not known:
-        return chance.choice(seeds_of(format))[0]
+        return random_seed(chance, format)[0]
     before, probe, behind = chance.choice(known)
     if probe == _PROBED:
         inner = members(chance, format)
@@ -376,7 +382,7 @@ def random_text(chance: random.Random, format: str) -> tuple[str, str, Json]:
     tools = chance.choice(("all", "all", "none", "none", "names", "nested", *OFFERED_NAMES))
     options: Json = {}
     if roll < 0.3:
-        text, tools, options = chance.choice(seeds_of(format))
+        text, tools, options = random_seed(chance, format)
     elif roll < 0.31:
         text, tools, options = chance.choice(long_seeds())
     elif roll < 0.65:
@@ -388,7 +394,7 @@ def random_text(chance: random.Random, format: str) -> tuple[str, str, Json]:
         if chance.random() < 0.25:
             text += chance.choice(("", "\n", " ", ", ", "; ")) + framed(chance, format)
     else:
-        text = "".join(_piece(chance, format) for _ in range(chance.randint(1, 5)))
+        text = "".join(_piece(chance, format) for _ in range(chance.choice((1, 1, 2, 2, 3, 4))))
     return text, tools, options
 
 
@@ -400,7 +406,7 @@ def _piece(chance: random.Random, format: str) -> str:
     if roll < 0.25:
         return framed(chance, format)
     if roll < 0.35:
-        return chance.choice(seeds_of(format))[0]
+        return random_seed(chance, format)[0]
     if roll < 0.5:
         return chance.choice(markers(format))
     if roll < 0.6:
@@ -446,7 +452,7 @@ def mutated(chance: random.Random, text: str, format: str) -> str:
     if roll < 0.78:
         return text[:end] + text[at:]
     if roll < 0.83:
-        other = chance.choice(seeds_of(format))[0]
+        other = random_seed(chance, format)[0]
         return text[:at] + other[place(chance, other) :]
     if roll < 0.86:
         return text[:at] + value(chance, format) + text[end:]
@@ -477,9 +483,9 @@ def random_trial(chance: random.Random, format: str) -> Trial:
     text, tools, options = random_text(chance, format)
     for _ in range(chance.choice((0, 0, 1, 1, 1, 2, 3))):
         text = mutated(chance, text, format)
-    if len(text) > SHORTER and chance.random() < 0.9:
-        at = len(text) - SHORTER if chance.random() < 0.2 else 0
-        text = text[at : at + max(SHORTER, 240 if chance.random() < 0.3 else 0)] if len(text) > USUAL else text
+    if len(text) > USUAL and chance.random() < 0.9:
+        at = int(chance.random() * 2) * (len(text) - SHORTER)
+        text = text[at : at + SHORTER]
     if not options or chance.random() < 0.2:
         options = random_options(chance)
     digits = 640 if chance.random() < 0.02 else 0
