@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint laws corpus replies docs clean
+.PHONY: run test lint laws fuzz fuzz-guided corpus replies docs clean
 
 run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
@@ -19,6 +19,16 @@ lint: .venv/.test
 # The laws on 5,000 generated examples each.
 laws: .venv/.test
 	$(BIN)/pytest --hypothesis-profile=long tests/properties
+
+# Ten million replies held to the laws, some hours; `make fuzz FUZZ="--executions 100000 --seed 7"` for less. With
+# atheris, which keeps what reaches new code, until it is stopped.
+FUZZ ?= --executions 10000000
+fuzz: .venv/.test
+	$(BIN)/python -m tests.fuzz $(FUZZ)
+
+fuzz-guided: .venv/.test
+	$(BIN)/pip install --quiet --group fuzz
+	$(BIN)/python -m tests.fuzz.target .fuzz
 
 corpus: .venv/.test
 	$(BIN)/python -m tests.corpus_runner

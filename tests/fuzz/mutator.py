@@ -10,7 +10,7 @@ import functools
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ from tests.properties.strategies import (
     rendered,
 )
 from toolglot import ToolglotError, formats, render
+from toolglot._shortcut import shortcut
 
 USUAL = 400  # code points; seeds are no longer than this, and few texts are
 SHORTER = 160  # what longer ones are cut down to, at either end
@@ -178,6 +179,12 @@ def resolve(name: str) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
+@functools.cache
+def short_formats() -> tuple[str, ...]:
+    """The formats that have a short cut."""
+    return tuple(name for name, format in sorted(known_formats().items()) if shortcut(format) is not None)
+
+
 def random_format(chance: random.Random) -> str:
     """One format; at times none named, or several that race."""
     names = sorted(known_formats())
@@ -186,6 +193,8 @@ def random_format(chance: random.Random) -> str:
         return "auto"
     if roll < 0.12:
         return "+".join(chance.choice(names) for _ in range(chance.randint(2, 3)))
+    if roll < 0.35:
+        return chance.choice(short_formats())
     return chance.choice(names)
 
 
@@ -373,6 +382,109 @@ def framed(chance: random.Random, format: str) -> str:
     return before + inner + behind
 
 
+# -- well-formed calls, which a short cut may read --------------------------------------------------------------------
+
+_KEYS = ("text", "n", "on", "city", "at", "value")
+_WELL_KEYS = (*_KEYS, *_KEYS, *_KEYS, "name", "arguments", "type", "properties", "é", "", "a b", "__proto__", "key_2")
+_WELL_NUMBERS = (
+    "1e9999999999", "1E+5", "1e-0", "-0", "-0.0", "1e400", "5e-400", "1.0", "1.50", "100000000000000000000", "0.1e1",
+    "9" * 40, "12e-1", "0", "-7",
+)  # fmt: skip
+
+
+def well_formed(chance: random.Random, depth: int = 0) -> str:
+    """The JSON text of a value, without a fault of grammar."""
+    roll = chance.random()
+    if roll < 0.45:
+        inner = "".join([hostile(chance, "json") for _ in range(chance.choice((0, 0, 1, 1, 2)))]) or "word"
+        return json.dumps(inner, ensure_ascii=chance.random() < 0.5)
+    if roll < 0.6:
+        return chance.choice(_WELL_NUMBERS) if chance.random() < 0.99 else "9" * chance.choice((641, 4_300, 4_301))
+    if roll < 0.75 or depth > 2:
+        return chance.choice(("true", "false", "null", '""', "[]", "{}", "1", "2.5"))
+    if roll < 0.87:
+        return "[" + _joined([well_formed(chance, depth + 1) for _ in range(chance.randint(0, 3))], chance) + "]"
+    return well_formed_object(chance, depth + 1)
+
+
+def well_formed_object(chance: random.Random, depth: int = 0) -> str:
+    """The JSON text of an object; at times a key stands twice."""
+    colon = chance.choice((": ", ":", ": ", " :", ":\n"))
+    keys = chance.sample(_WELL_KEYS, chance.choice((0, 1, 1, 2, 2, 3)))
+    keys = keys if chance.random() < 0.05 else list(dict.fromkeys(keys))
+    return "{" + _joined([f'"{key}"{colon}{well_formed(chance, depth)}' for key in keys], chance) + "}"
+
+
+_PROBES = ('{"zq": 0}', '{"zq": 1}', '{"zq": 2}')
+
+
+@functools.cache
+def blocks(format: str) -> tuple[tuple[str, ...], ...]:
+    """What stands around the arguments of one, two and three calls in one block."""
+    made = []
+    for part in format.split("+"):
+        for names in (("save_note",), ("geo.find",), ("save_note", "geo.find"), ("save_note", "ping", "save_note")):
+            calls = [{"name": name, "arguments": {"zq": at}} for at, name in enumerate(names)]
+            try:
+                text = render(calls, format=_writer(part))
+            except ToolglotError:
+                continue
+            pieces = []
+            for probe in _PROBES[: len(names)]:
+                before, found, text = text.partition(probe)
+                pieces += [before] if found else []
+            if len(pieces) == len(names):
+                made.append((*pieces, text))
+    return tuple(made)
+
+
+def neat(chance: random.Random, format: str) -> str:
+    """One to three calls as the format writes them, with well-formed arguments."""
+    known = blocks(format)
+    if not known or chance.random() < 0.2:
+        return _written(chance, format)
+    pieces = chance.choice(known)
+    return "".join([piece + well_formed_object(chance) for piece in pieces[:-1]]) + pieces[-1]
+
+
+def _written(chance: random.Random, format: str) -> str:
+    """The same for values that the format writes in its own way."""
+    calls = []
+    for _ in range(chance.choice((1, 1, 2))):
+        arguments = {}
+        for key in chance.sample(_KEYS, chance.choice((0, 1, 2, 3))):
+            try:
+                arguments[key] = json.loads(well_formed(chance))
+            except ValueError:  # more digits than Python reads
+                arguments[key] = 7
+        calls.append({"name": chance.choice(("save_note", "geo.find")), "arguments": arguments})
+    try:
+        return render(calls, format=_writer(format.split("+")[0]))
+    except ToolglotError:
+        return framed(chance, format)
+
+
+WELL_OFFERED = ("none", "all", "free", "open", "nested", "numbers", "strings")
+
+
+def neat_trial(chance: random.Random, format: str) -> Trial:
+    """A reply that a model in good order may give, now and then with one fault."""
+    text = neat(chance, format)
+    roll = chance.random()
+    if roll < 0.3:
+        text = chance.choice(("On it.\n", " ", "\n", "Then {x}: ", *PROSE)) + text
+    if roll > 0.6:
+        text += chance.choice((*OTHER_MARKERS, "\n", " ", ";", ",", "]", "}", "done", "\n\n", "<|im_end|>\n", "</s>"))
+    if 0.2 < roll < 0.4:
+        text += chance.choice(("", "\n", " ", "then ", ";", ", ")) + neat(chance, format)
+    if chance.random() < 0.4:
+        text = mutated(chance, text, format)
+    options = random_options(chance) if chance.random() < 0.2 else {}
+    digits = 640 if chance.random() < 0.02 else 0
+    roll = int(chance.random() * 2**16)
+    return Trial(format, chance.choice(WELL_OFFERED), text, options, random_cut(chance), roll, digits)
+
+
 # -- texts ---------------------------------------------------------------------------------------------------------
 
 
@@ -480,6 +592,8 @@ def random_options(chance: random.Random) -> Json:
 
 def random_trial(chance: random.Random, format: str) -> Trial:
     """A text of a format with all that it is read with."""
+    if chance.random() < 0.35:
+        return neat_trial(chance, format)
     text, tools, options = random_text(chance, format)
     for _ in range(chance.choice((0, 0, 1, 1, 1, 2, 3))):
         text = mutated(chance, text, format)
@@ -534,6 +648,9 @@ def valid(trial: Trial) -> bool:
     )
 
 
-def seed_trials() -> Sequence[Trial]:
-    """A trial of every seed: what a guided fuzzer begins with."""
-    return [Trial(name, tools, text, options) for name in known_formats() for text, tools, options in seeds_of(name)]
+def seed_trials(most: int) -> Iterator[Trial]:
+    """At most so many trials a format, of seeds of all lengths: what a guided fuzzer begins with."""
+    for name in known_formats():
+        seeds = seeds_of(name)
+        for text, tools, options in seeds[:: len(seeds) // most + 1]:
+            yield Trial(name, tools, text, options)
