@@ -25,7 +25,7 @@ from ._tools import Tool
 Mark: TypeAlias = tuple[int, int, SegmentKind]
 Role: TypeAlias = Literal["opens", "thinks", "ends"]
 
-_NAME = r"([^\s<>{}\[\]()\"'`,;=\\]{1,256})"
+_NAME = r"([^\s\x00-\x1f<>{}\[\]()\"'`,;=\\]{1,256})"
 _PYTHON_NAME = r"([^\W\d][\w.-]{0,255})"
 _BLANK = r"[ \t\r\n]{0,64}"
 _MORE = frozenset("[]{},;")
