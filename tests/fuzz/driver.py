@@ -14,11 +14,13 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TextIO
 
 from tests.fuzz.laws import Bench, Broken
-from tests.fuzz.mutator import OFFERED, Trial, known_formats, random_format, random_trial
+from tests.fuzz.mutator import OFFERED, Trial, known_formats, mutated_trial, random_format, random_trial, valid
 from tests.fuzz.shrink import shrunk
 
 BATCH = 64
@@ -59,6 +61,7 @@ class Run:
 
     seed: int
     formats: tuple[str, ...] = ()
+    near: tuple[Trial, ...] = ()  # trials near which to look: what a guided run has kept
     out: TextIO = field(default_factory=lambda: sys.stdout)
     bench: Bench = field(default_factory=Bench)
     shrinker: Bench = field(default_factory=Bench)
@@ -77,7 +80,12 @@ class Run:
         """The trial of this run with this number."""
         batch = random.Random(self.seed << 40 | number // BATCH)
         format = batch.choice(self.formats) if self.formats else random_format(batch)
-        return random_trial(random.Random(self.seed << 40 | 1 << 39 | number), format)
+        chance = random.Random(self.seed << 40 | 1 << 39 | number)
+        if not self.near:
+            return random_trial(chance, format)
+        kept = self.near[number // BATCH * 7 % len(self.near)]
+        trial = mutated_trial(chance, kept)
+        return mutated_trial(chance, trial) if chance.random() < 0.5 else trial
 
     def run(self, executions: int, *, first: int = 0, trials: int = 0, seconds: float = 0.0) -> None:
         """Try until there were so many executions, trials or seconds."""
@@ -141,6 +149,14 @@ def _part(broken: Broken) -> str:
     return str(broken.error).split(":", 1)[0][:20] if isinstance(broken.error, AssertionError) else broken.where
 
 
+def kept_trials(folder: Path) -> Iterator[Trial]:
+    """The trials in the files of a folder, in the order of their names."""
+    for path in sorted(folder.iterdir()):
+        trial = Trial.loads(path.read_bytes())
+        if trial is not None and valid(trial):
+            yield trial
+
+
 def main(argv: list[str] | None = None) -> int:
     """The command."""
     arguments = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
@@ -150,12 +166,13 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--first", type=int, default=0, help="the number of the first trial")
     arguments.add_argument("--trials", type=int, default=0, help="how many at the most")
     arguments.add_argument("--format", default="", help="only these formats, with commas between")
+    arguments.add_argument("--near", type=Path, help="a folder of trials to change, as the guided fuzzer keeps them")
     options = arguments.parse_args(argv)
     only = tuple(name for name in options.format.split(",") if name)
     unknown = [name for item in only for name in item.split("+") if name not in known_formats()]
     if unknown:
         arguments.error(f"no such format: {', '.join(unknown)}")
-    run = Run(options.seed, only)
+    run = Run(options.seed, only, tuple(kept_trials(options.near)) if options.near else ())
     run.run(options.executions, first=options.first, trials=options.trials, seconds=options.seconds)
     run.summary()
     return 1 if run.kinds else 0

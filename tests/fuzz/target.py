@@ -2,12 +2,11 @@
 
 The package is instrumented, so that what reaches new code is kept; the input is a trial as JSON, and the mutator of
 `mutator.py` changes it, so that every input is a reply with its options. `--runs` counts trials; each makes several
-executions, which are told at the end. What is found is also kept by libFuzzer in a file that this command reads again.
+executions, which are told on the way. What reaches new code is kept in the folder, for `python -m tests.fuzz --near`.
 """
 
 from __future__ import annotations
 
-import atexit
 import functools
 import random
 import sys
@@ -22,6 +21,7 @@ from tests.fuzz.driver import Run
 from tests.fuzz.mutator import Trial, mutated_trial, random_format, random_trial, seed_trials, spliced_trial, valid
 
 RUN = Run(0)
+TOLD = 1_000  # trials from one line to the next
 
 # A guided fuzzer jumps between more formats than the library keeps ready; to make them anew takes longer than to read.
 _parser._compiled = functools.lru_cache(maxsize=1024)(_parser._compiled.__wrapped__)  # type: ignore[assignment]
@@ -39,6 +39,8 @@ def try_one(data: bytes) -> None:
     if trial is None:
         return
     RUN.trials += 1
+    if RUN.trials % TOLD == 0:
+        print(RUN.line(), flush=True)
     broken = RUN.bench.holds(trial)
     if broken is not None:
         RUN.found(RUN.trials, trial, broken)
@@ -89,7 +91,6 @@ def main(argv: list[str]) -> None:
             break
     if not any(a.startswith("-max_len") for a in translated):
         translated.append("-max_len=8192")
-    atexit.register(RUN.summary)
     atheris.Setup([argv[0], *translated], try_one, custom_mutator=mutate, custom_crossover=splice)
     atheris.Fuzz()
 
