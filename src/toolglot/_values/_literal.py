@@ -472,13 +472,14 @@ class LiteralReader:
         short = len(src.buf) - pos < LOOKAHEAD + 80 and not src.final
         return -1 if short and "\n" not in src.buf[pos:] else 0
 
-    def _key_read(self, key: str, at: int) -> int:
+    def _key_read(self, key: str, at: int, body: str | None = None) -> int:
+        """A key is whole; `body` is the inside of its JSON string, which is kept as it was written."""
         frame = self.frames[-1]
         if key in frame.keys:
             self._say(Code.DUPLICATE_KEY, f"The key {key!r} stands twice: the last value counts", at, at + len(key) + 2)
         else:
             frame.keys.add(key)
-        self.pending += encode_basestring(key)
+        self.pending += encode_basestring(key) if body is None else f'"{body}"'
         self.node = frame.node.member(key) if frame.node is not None else None
         self._state = _COLON
         if self.watch:
@@ -872,7 +873,7 @@ class LiteralReader:
         begin, end = self._begin, src.base + src.pos
         if kind == "key":
             body = "".join(self.held)
-            return self._key_read(_decode(body) if "\\" in body else body, begin)
+            return self._key_read(_decode(body) if "\\" in body else body, begin, body)
         if kind == "string":
             self.write('"')
             self._ended()
