@@ -36,6 +36,12 @@ _MOST_CALLS = LIMITS["calls"]
 _MOST_TEXT = LIMITS["reply"]
 
 
+def _or_cut(token: str) -> str:
+    """The pattern of a marker, whole or cut by the end of the text."""
+    cut = [re.escape(token[:length]) + r"\Z" for length in range(1, len(token))]
+    return "|".join([re.escape(token), *cut])
+
+
 class Shortcut:
     """The short cut of one format.
 
@@ -60,7 +66,7 @@ class Shortcut:
         self._plainly_named = self._id is None and len(self._fields) <= 1
         opening = _opener(compiled)
         closing = "".join(_BLANK + _exact(t) for t in (compiled.closes[0] if compiled.closes else ()))
-        others = "|".join(_exact(c[0]) for c in compiled.closes[1:] if c)
+        others = "|".join(_or_cut(c[0]) for c in compiled.closes[1:] if c)
         self._others = re.compile(f"{_BLANK}(?:{others})") if others else None  # closers of another spelling
         head = _head(fmt, steps[:at])
         tail = _tail(compiled, steps[at + 1 :])
@@ -290,6 +296,13 @@ def _closers(blocks: list[Block]) -> tuple[str, ...]:
 def _exact(token: str) -> str:
     """A marker as the vendor writes it."""
     return re.escape(written(token))
+
+
+def _or_cut(token: str) -> str:
+    """The pattern of a marker, whole or cut by the end of the text."""
+    text = written(token)
+    cut = [re.escape(text[:length]) + r"\Z" for length in range(1, len(text))]
+    return "|".join([re.escape(text), *cut])
 
 
 def _blank(text: str, at: int) -> int:
