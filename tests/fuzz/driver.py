@@ -11,10 +11,12 @@ import argparse
 import hashlib
 import json
 import random
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -173,6 +175,8 @@ def main(argv: list[str] | None = None) -> int:
     if unknown:
         arguments.error(f"no such format: {', '.join(unknown)}")
     run = Run(options.seed, only, tuple(kept_trials(options.near)) if options.near else ())
-    run.run(options.executions, first=options.first, trials=options.trials, seconds=options.seconds)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        run.run(options.executions, first=options.first, trials=options.trials, seconds=options.seconds)
     run.summary()
     return 1 if run.kinds else 0
