@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from ._errors import Code
+from ._values._literal import most_digits, python_to_json
 
 Schema: TypeAlias = Mapping[str, object]
 Types: TypeAlias = frozenset[str] | None
@@ -57,7 +58,6 @@ IMPLIED = {
 
 CONSTANTS = {"null": "null", "None": "null", "true": "true", "True": "true", "false": "false", "False": "false"}
 
-MAX_DIGITS = 4300  # longer integers cannot be read by Python's own int()
 MAX_NESTING = 512  # of one value
 _MAX_DEPTH = 64  # of allOf, anyOf, oneOf and $ref in one another, at one place
 _MAX_PARTS = 64  # of one place joined from several schemas
@@ -586,8 +586,6 @@ def _read(node: Node, types: frozenset[str], text: str, numbers: str = "") -> st
         return None
     kind = _kind(value)
     if kind is None and (first in "{[(" or first in numbers):
-        from ._values._literal import python_to_json
-
         value = python_to_json(value) or ""
         kind = _kind(value)
     if kind is None or kind == "string" or not _admits(types, kind, value):
@@ -616,7 +614,7 @@ _KINDS = {
 def _kind(text: str) -> str | None:
     """The kind of a strict JSON text (RFC 8259) without blanks around it; None where it is none.
 
-    Refused are also numbers that a float cannot hold, integers past `MAX_DIGITS`, lone surrogates, and nesting
+    Refused are also numbers that a float cannot hold, integers past `most_digits`, lone surrogates, and nesting
     past `MAX_NESTING`.
     """
     kind = _KINDS.get(text[:1])
@@ -640,7 +638,7 @@ def _is_number(text: str) -> bool:
     if match is None:
         return False
     if match[3] is None and match[4] is None:
-        return len(match[2]) <= MAX_DIGITS
+        return len(match[2]) <= most_digits()
     return abs(float(text)) != float("inf")
 
 

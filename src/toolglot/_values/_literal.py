@@ -11,6 +11,7 @@ The dialects: RFC 8259, and the literals of the Python language reference withou
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from json import decoder
 from json.encoder import encode_basestring
@@ -66,7 +67,9 @@ _HEX_LENGTH = {"x": 2, "u": 4, "U": 8}
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
 _LEAPS = 4
-_BIG_INTEGER = 4300  # digits; more cannot be printed by the interpreter's default
+MAX_DIGITS = 4300
+"""Of an integer: Python reads and prints no longer one, unless it is told to."""
+_ALWAYS_PRINTED = 500  # digits of any base; their integer has fewer than the least limit that Python can be given
 
 
 class SchemaNode(Protocol):
@@ -524,7 +527,7 @@ class LiteralReader:
         assert run is not None
         word = run.group()
         if run.end() == len(src.buf) and not src.final:
-            if len(word) > 2 * _BIG_INTEGER:
+            if len(word) > 2 * MAX_DIGITS:
                 return self._fail(Code.INVALID_LITERAL, "A bare word has no end", src.base + src.pos)
             return MORE
         at = src.base + src.pos
@@ -565,9 +568,9 @@ class LiteralReader:
             self._fail(Code.INVALID_NUMBER, f"{word[:40]!r} is no number", at)
             return "", ""
         if len(text) > 300 and ("." not in text and "e" not in text and "E" not in text):
-            too_big = len(text) > _BIG_INTEGER
+            too_big = len(text) > most_digits()
         else:
-            too_big = len(text) > _BIG_INTEGER or float(text) in (float("inf"), float("-inf"))
+            too_big = len(text) > MAX_DIGITS or float(text) in (float("inf"), float("-inf"))
         if too_big:
             self._fail(Code.NUMBER_OUT_OF_RANGE, f"The number {word[:20]}... cannot be kept exactly", at)
             return "", ""
@@ -965,6 +968,11 @@ def _decode(body: str) -> str:
     return text
 
 
+def most_digits() -> int:
+    """How many digits an integer may have: `MAX_DIGITS`, or fewer where the program has told Python so."""
+    return min(sys.get_int_max_str_digits() or MAX_DIGITS, MAX_DIGITS)
+
+
 def _python_number(word: str) -> str:
     """A Python number as JSON, or an empty text."""
     found = _PYTHON_NUMBER.fullmatch(word)
@@ -973,7 +981,10 @@ def _python_number(word: str) -> str:
     sign = "-" if found["sign"] == "-" else ""
     for base, group in ((16, "hex"), (8, "oct"), (2, "bin")):
         if found[group]:
-            return "" if len(found[group]) > 1000 else sign + str(int(found[group], base))
+            digits = found[group]
+            if len(digits) > 1000 or (len(digits) > _ALWAYS_PRINTED and int(digits, base) >= 10 ** most_digits()):
+                return ""
+            return sign + str(int(digits, base))
     whole, fraction, exponent = found["int"], found["frac"], found["exp"]
     if whole is None and (fraction is None or len(fraction) < 2):
         return ""
