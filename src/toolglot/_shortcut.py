@@ -36,12 +36,6 @@ _MOST_CALLS = LIMITS["calls"]
 _MOST_TEXT = LIMITS["reply"]
 
 
-def _or_cut(token: str) -> str:
-    """The pattern of a marker, whole or cut by the end of the text."""
-    cut = [re.escape(token[:length]) + r"\Z" for length in range(1, len(token))]
-    return "|".join([re.escape(token), *cut])
-
-
 class Shortcut:
     """The short cut of one format.
 
@@ -267,8 +261,18 @@ def _head(fmt: Format, steps: tuple[Part, ...]) -> str:
         name, arguments = (re.escape(json.dumps(k)) for k in fmt.keys[:2])
         lead = "".join(_exact(s.literal) + _BLANK for s in steps)
         return "()" + lead + _BLANK.join(["{", name, ":", f'"{_NAME}"', ",", arguments, ":", ""])
-    word = _PYTHON_NAME if fmt.tier != "tagged" or steps[-1].literal == "(" else _NAME
-    return "()" + _BLANK.join([*(word if s.field else _exact(s.literal) for s in steps), ""])
+    python = fmt.tier != "tagged" or steps[-1].literal == "("
+    pieces = [
+        _exact(s.literal) if s.literal else _PYTHON_NAME if python else _word(steps[at:])
+        for at, s in enumerate(steps, 1)
+    ]
+    return "()" + _BLANK.join([*pieces, ""])
+
+
+def _word(following: tuple[Part, ...]) -> str:
+    """A name or an id: the marker behind it ends it, wherever it begins."""
+    ending = re.escape(written(following[0].literal)[:1]) if following else ""
+    return _NAME.replace("[^", f"[^{ending}", 1)
 
 
 def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
@@ -286,7 +290,9 @@ def _opener(fmt: Compiled) -> str:
     opening = "".join(_exact(t) + _BLANK for t in (fmt.opens[0] if fmt.opens else ()))
     if fmt.format.tier == "tagged":
         return opening
-    return f"^(?:{opening})?" if fmt.section_optional else f"^{opening}"
+    if fmt.section_optional and not any(fmt.closes[:1]):
+        return f"^(?:{opening})?"
+    return f"^{opening}"  # a closer that nothing opened is for the machine
 
 
 def _closers(blocks: list[Block]) -> tuple[str, ...]:
