@@ -119,7 +119,7 @@ class Trial:
         """From such bytes; None if they are no trial."""
         try:
             made = json.loads(data)
-            kind, numbers = made.pop("cut")
+            kind, numbers = made.pop("cut", ("size", (1,)))
             trial = cls(cut=(kind, tuple(numbers)), **made)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None

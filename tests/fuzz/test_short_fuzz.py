@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.fuzz.driver import Run
+from tests.fuzz.laws import Bench
+from tests.fuzz.mutator import Trial
+from tests.shared import records
+
+FOUND = list(records(Path(__file__).with_name("found.jsonl")))
+"""Trials that once broke a law, made small."""
 
 EXECUTIONS = 20_000
 
@@ -21,3 +32,11 @@ def test_a_trial_comes_again_by_its_number() -> None:
     for number in (0, 1, 4_711):
         assert Run(seed=9).trial(number) == Run(seed=9).trial(number)
     assert Run(seed=9).trial(1) != Run(seed=10).trial(1)
+
+
+@pytest.mark.parametrize("found", FOUND, ids=[found["note"] for found in FOUND])
+def test_what_was_found_stays_mended(found: dict[str, Any]) -> None:
+    trial = Trial.loads(json.dumps({key: value for key, value in found.items() if key != "note"}).encode())
+    assert trial is not None
+    for trial.roll in range(64):  # all laws
+        Bench().check(trial)
