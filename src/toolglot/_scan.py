@@ -380,6 +380,8 @@ class Scanner:
         src = self.src
         if src.pos < len(src.buf) or self.queue is not None or self.data is not None or self.sink is not self.out:
             return None
+        if self.fresh and not src.at:  # the reply may go on in a header
+            return None
         grammar = self.grammar
         room = self.ctx.limits["reply"] - src.at
         if self.thinking:
