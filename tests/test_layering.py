@@ -43,6 +43,7 @@ LAYERS = (
     "_shortcut",
     "formats",
     "_registry",
+    "_fork",
     "_parser",
     "_render",
     "_detect",

@@ -6,6 +6,7 @@ in the default profile, 5,000 with `--hypothesis-profile=long`. The law "linear"
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -302,6 +303,43 @@ def every_call_that_begins_ends_once(
 ) -> None:
     events, result = stream(split(text, cuts), tools, format=format, **options)
     every_call_ends_once(events, result)
+
+
+# Fork.
+
+ELSEWHERE = (
+    '"}}</tool_call>',
+    "</parameter></function></tool_call>",
+    "]",
+    "')]",
+    "```",
+    "</think>",
+    "\n\n",
+    "`",
+    "[" * 9,
+)
+
+
+@reply_law
+def a_fork_reads_on_as_if_it_were_alone(
+    format: Any, text: str, tools: str, options: Json, cuts: list[int], place: int
+) -> None:
+    chunks = split(text, cuts)
+    at = place % (len(chunks) + 1)
+    events, result = stream(chunks, tools, format=format, **options)
+    parser = Parser(TOOL_SETS[tools], format=format, **options)
+    before = [event for chunk in chunks[:at] for event in parser.feed(chunk)]
+    said = copy.deepcopy(before)
+    fork, stray = parser.fork(), parser.fork()
+    other = ELSEWHERE[place % len(ELSEWHERE)]
+    stray.feed(other)  # goes another way, beside both
+    ours = [event for chunk in chunks[at:] for event in parser.feed(chunk)] + parser.finish()
+    stray.finish()
+    theirs = [event for chunk in chunks[at:] for event in fork.feed(chunk)] + fork.finish()
+    assert before == said
+    assert before + ours == before + theirs == events
+    assert parser.result.to_dict() == fork.result.to_dict() == result.to_dict()
+    assert stray.result.text == "".join(chunks[:at]) + other
 
 
 # Deltas.
