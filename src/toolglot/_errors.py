@@ -114,16 +114,13 @@ class ParseError(ToolglotError, ValueError):
         super().__init__(f"{message}{where}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        state = {"line": self.line, "column": self.column, "position": self.position}
-        return (_rebuild, (type(self), self.code, self.message, self.args, state))
+        return _rebuild, (type(self), self.args), self.__dict__
 
 
-def _rebuild(
-    kind: type[ParseError], code: Code, message: str, args: tuple[object, ...], state: dict[str, object]
-) -> ParseError:
-    error = kind(code, message, "", None)
+def _rebuild(kind: type[ParseError], args: tuple[object, ...]) -> ParseError:
+    """An error as it is pickled: whatever its class takes to make one anew."""
+    error = kind.__new__(kind)
     error.args = args
-    error.__dict__.update(state)
     return error
 
 
