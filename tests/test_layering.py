@@ -19,6 +19,7 @@ LAYERS = (
     "_events",
     "_result",
     "_source",
+    "_tree",
     "_values",
     "_schema",
     "_elements",

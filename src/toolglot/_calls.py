@@ -6,7 +6,6 @@ block's markers are markup as soon as one of its calls counts, and text when non
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -27,6 +26,7 @@ from ._schema import Node
 from ._schema import coerce as coerce_value
 from ._source import History
 from ._tools import Tool
+from ._tree import loads
 from ._values._delimited import DELIMITERS, DelimitedReader
 from ._values._literal import Dialect, LiteralReader, Stops
 from ._values._raw import Scan
@@ -264,7 +264,7 @@ class CallWriter:
         text = "".join(self._parts)
         assert self.name is not None
         call = Call(
-            self.name, json.loads(text), text, ident or self._ident, self.index, self.format_id, (self.item_at, end),
+            self.name, loads(text), text, ident or self._ident, self.index, self.format_id, (self.item_at, end),
             truncated,
         )  # fmt: skip
         if not self.begun:
@@ -317,7 +317,7 @@ class CallWriter:
         elif self.open:
             self.ctx.calls -= 1
         self.accepted += 1  # the block's markers are markup
-        incomplete = Incomplete(name, json.loads(members), text, (self.item_at, end))
+        incomplete = Incomplete(name, loads(members), text, (self.item_at, end))
         self.sink.append(Problem(Code.TRUNCATED, message, False, (self.item_at, end), incomplete))
         self.open = False
         self.begun = False

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ._errors import Code
 from ._schema import Node, decode, json_string
+from ._tree import fold
 
 ITEM = "item"
 MIXED = "$text"
@@ -91,40 +92,79 @@ def _tree(text: str, token: str) -> Element | None:
     return root if len(open_elements) == 1 else None
 
 
-def _json(node: Node, element: Element) -> tuple[str, Code | None]:
-    """The JSON of an element. Nesting is bounded by `_DEPTH`."""
+Read: TypeAlias = tuple[str, Code | None]
+
+
+def _json(node: Node, element: Element) -> Read:
+    """The JSON of an element, from its leaves up."""
+    waiting: list[tuple[Node, Element, list[Node], list[Read]]] = []
+    while True:
+        if element.children:
+            waiting.append((node, element, _places(node, element), []))
+        elif not waiting:
+            return _leaf(node, element)
+        else:
+            waiting[-1][3].append(_leaf(node, element))
+        while True:
+            outer, parent, places, read = waiting[-1]
+            if len(read) < len(places):
+                node, element = places[len(read)], parent.children[len(read)][1]
+                break
+            waiting.pop()
+            made = _whole(outer, parent, read)
+            if not waiting:
+                return made
+            waiting[-1][3].append(made)
+
+
+def _leaf(node: Node, element: Element) -> Read:
+    """An element that holds text alone."""
     types = node.types
-    if not element.children:
-        if not element.text.strip() and types is not None and "string" not in types:
-            if "array" in types:
-                return "[]", None
-            if "object" in types:
-                return "{}", None
-        return decode(node, element.text)
-    names = [name for name, _ in element.children]
-    listed = "array" in types if types is not None and ("array" in types) != ("object" in types) else None
-    if listed is None:
-        listed = set(names) == {ITEM}
-    worst: Code | None = None
-    if listed:
-        items = []
-        for index, (_, child) in enumerate(element.children):
-            text, code = _json(node.item(index), child)
-            items.append(text)
-            worst = worst or code
-        return f"[{', '.join(items)}]", worst
-    members: dict[str, list[Element]] = {}
-    for name, child in element.children:
-        members.setdefault(name, []).append(child)
-    parts = []
-    for name, children in members.items():
+    if not element.text.strip() and types is not None and "string" not in types:
+        if "array" in types:
+            return "[]", None
+        if "object" in types:
+            return "{}", None
+    return decode(node, element.text)
+
+
+def _is_list(node: Node, element: Element) -> bool:
+    types = node.types
+    if types is not None and ("array" in types) != ("object" in types):
+        return "array" in types
+    return {name for name, _ in element.children} == {ITEM}
+
+
+def _members(element: Element) -> dict[str, list[int]]:
+    """The places of the children by their names; a name that stands again makes a list."""
+    members: dict[str, list[int]] = {}
+    for index, (name, _) in enumerate(element.children):
+        members.setdefault(name, []).append(index)
+    return members
+
+
+def _places(node: Node, element: Element) -> list[Node]:
+    """The schemas of an element's children."""
+    if _is_list(node, element):
+        return [node.item(index) for index in range(len(element.children))]
+    places = [node] * len(element.children)
+    for name, indices in _members(element).items():
         member = node.member(name)
-        if len(children) == 1:
-            text, code = _json(member, children[0])
-        else:  # a name that stands again makes a list
-            read = [_json(member.item(index), child) for index, child in enumerate(children)]
-            text, code = f"[{', '.join(t for t, _ in read)}]", next((c for _, c in read if c), None)
-        worst = worst or code
+        for count, index in enumerate(indices):
+            places[index] = member if len(indices) == 1 else member.item(count)
+    return places
+
+
+def _whole(node: Node, element: Element, read: list[Read]) -> Read:
+    """An element whose children were read."""
+    if _is_list(node, element):
+        return f"[{', '.join(text for text, _ in read)}]", next((code for _, code in read if code), None)
+    parts = []
+    worst: Code | None = None
+    for name, indices in _members(element).items():
+        texts = [read[index][0] for index in indices]
+        text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        worst = worst or next((read[index][1] for index in indices if read[index][1]), None)
         parts.append(f"{json_string(name)}: {text}")
     if element.text.strip():
         parts.append(f'"{MIXED}": {json_string(element.text)}')
@@ -137,10 +177,9 @@ def elements_text(value: object, token: str) -> str:
     >>> elements_text({"a": [1, True]}, "!")
     '!<a>!<item>1!</item>!<item>true!</item>!</a>'
     """
-    if isinstance(value, dict):
-        return "".join(f"{token}<{k}>{elements_text(v, token)}{token}</{k}>" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return "".join(f"{token}<{ITEM}>{elements_text(v, token)}{token}</{ITEM}>" for v in value)
-    if isinstance(value, str):
-        return value
-    return json.dumps(value)
+
+    def whole(container: Any, parts: list[str]) -> str:
+        names = container if isinstance(container, dict) else [ITEM] * len(parts)
+        return "".join(f"{token}<{k}>{part}{token}</{k}>" for k, part in zip(names, parts, strict=True))
+
+    return fold(value, lambda leaf: leaf if isinstance(leaf, str) else json.dumps(leaf), whole)

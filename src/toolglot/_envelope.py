@@ -15,6 +15,7 @@ from ._events import Problem
 from ._format import Compiled
 from ._schema import coerce as coerce_value
 from ._source import Source
+from ._tree import loads
 from ._values._literal import ARRAY, DONE, FAIL, OBJECT, Dialect, LiteralReader, Stops, lenient_json
 
 _LIST = "list"
@@ -390,7 +391,7 @@ class Envelope(LiteralReader):
         node = self._ctx.node(name)
         if key not in _DEFINITION_KEYS or node is None or '"type"' not in text:
             return False
-        members: dict[str, object] = json.loads(text)
+        members: dict[str, object] = loads(text)
         for member, value in members.items():
             types = node.member(member).types
             schema = isinstance(value, dict) and value.get("type") in _TYPES

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any, TypeAlias
 
+from ._calls import LIMITS
 from ._elements import elements_text
 from ._errors import ToolglotError
 from ._events import Call
@@ -18,6 +19,7 @@ from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
 from ._parser import Parser
 from ._registry import get_format
 from ._result import Result
+from ._tree import dumps, fold, is_deeper
 from ._values._delimited import delimited_text
 from ._values._raw import encode_entities
 
@@ -73,13 +75,15 @@ def _item(call: Callish) -> Item:
     arguments = call.get("arguments", {})
     if not isinstance(arguments, dict):
         raise ToolglotError(f"call {call['name']!r}: expected arguments as a dict, got {type(arguments).__name__}")
+    if is_deeper(arguments, LIMITS["depth"]):
+        raise ToolglotError(f"call {call['name']!r}: expected at most {LIMITS['depth']} levels of nesting, got more")
     ident = call.get("id")
     return call["name"], arguments, _dump(arguments, call["name"]), ident if isinstance(ident, str) else None
 
 
 def _dump(value: Any, where: str) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ToolglotError(f"call {where!r}: the arguments are no JSON: {error}") from None
 
@@ -174,15 +178,21 @@ def python_text(value: Any) -> str:
     >>> python_text({"a": [True, None, "it's"]})
     '{\\'a\\': [True, None, "it\\'s"]}'
     """
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{str(k)!r}: {python_text(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(python_text, value)) + "]"
+    return fold(value, _python_leaf, _python_container)
+
+
+def _python_leaf(value: Any) -> str:
     if isinstance(value, str):
         return repr(value)
     if value is None or isinstance(value, bool):
         return str(value)
     return _dump(value, "value")
+
+
+def _python_container(value: Any, parts: list[str]) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{str(key)!r}: {part}" for key, part in zip(value, parts, strict=True)) + "}"
+    return f"[{', '.join(parts)}]"
 
 
 def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
@@ -233,7 +243,7 @@ def _schema_of(items: list[Item]) -> dict[str, Any]:
 
 def _same(a: Any, b: Any) -> bool:
     """Equal as JSON values: true is not 1, and 1 is not 1.0."""
-    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+    return dumps(a, sort_keys=True) == dumps(b, sort_keys=True)
 
 
 def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: str) -> str:

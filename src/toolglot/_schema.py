@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from ._errors import Code
+from ._tree import dumps, loads
 from ._values._literal import most_digits, python_to_json
 
 Schema: TypeAlias = Mapping[str, object]
@@ -189,8 +190,8 @@ class Node:
         if self._listed is None:
             return False
         try:
-            key = _key(json.loads(json_text))
-        except (ValueError, RecursionError):
+            key = _key(loads(json_text))
+        except ValueError:
             return False
         return key is not None and key[0] == kind and key in self._listed
 
@@ -512,8 +513,8 @@ def _key(value: object) -> tuple[str, object] | None:
         return "string", value
     kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list | tuple) else ""
     try:
-        return (kind, json.dumps(value, sort_keys=True)) if kind else None
-    except (TypeError, ValueError, RecursionError):
+        return (kind, dumps(value, sort_keys=True)) if kind else None
+    except (TypeError, ValueError):
         return None
 
 
@@ -625,10 +626,10 @@ def _kind(text: str) -> str | None:
     if kind in ("boolean", "null"):
         return kind if text in ("true", "false", "null") else None
     try:
-        value = _DECODER.decode(text)
+        value = loads(text, _DECODER)
         if _SURROGATE.search(text):
             json_string(value).encode()
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return kind if kind == "string" or not _is_too_deep(text) else None
 

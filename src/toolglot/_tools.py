@@ -91,12 +91,16 @@ def kept_tools(tools: object) -> dict[str, Tool]:
     if not isinstance(tools, list | tuple):
         return load_tools(tools)
     kept = _kept.get(id(tools))
-    if kept is not None and kept[0] is tools and kept[1] == tools:
-        return kept[2]
+    try:
+        if kept is not None and kept[0] is tools and kept[1] == tools:
+            return kept[2]
+        copied = _copied(tools)
+    except RecursionError:  # schemas that nest too deep, or hold themselves, are not compared
+        return load_tools(tools)
     loaded = load_tools(tools)
     if len(_kept) >= _KEPT:
         _kept.clear()
-    _kept[id(tools)] = (tools, _copied(tools), loaded)
+    _kept[id(tools)] = (tools, copied, loaded)
     return loaded
 
 

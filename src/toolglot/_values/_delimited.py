@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from json.encoder import encode_basestring
+from typing import Any
 
 from .._errors import Code
 from .._source import Source
+from .._tree import fold
 from ._literal import (
     _NEXT_VALUE,
     DONE,
@@ -154,12 +156,18 @@ def delimited_text(value: object, codec: str) -> str:
     '{a:[<|"|>x<|"|>,1,null]}'
     """
     quote = DELIMITERS[codec]
+
+    def leaf(value: object) -> str:
+        if isinstance(value, str):
+            return f"{quote}{value}{quote}"
+        if value is None or isinstance(value, bool):
+            return {None: "null", True: "true", False: "false"}[value]
+        return repr(value)
+
+    return fold(value, leaf, _container)
+
+
+def _container(value: Any, parts: list[str]) -> str:
     if isinstance(value, dict):
-        return "{" + ",".join(f"{k}:{delimited_text(v, codec)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(delimited_text(v, codec) for v in value) + "]"
-    if isinstance(value, str):
-        return f"{quote}{value}{quote}"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)
+        return "{" + ",".join(f"{key}:{part}" for key, part in zip(value, parts, strict=True)) + "}"
+    return f"[{','.join(parts)}]"
