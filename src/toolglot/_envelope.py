@@ -20,6 +20,7 @@ from ._values._literal import ARRAY, DONE, FAIL, OBJECT, Dialect, LiteralReader,
 
 _LIST = "list"
 _NAME, _ID, _ARGS, _WRAP, _CALLS, _TYPE, _OTHER = "name", "id", "args", "wrap", "calls", "type", ""
+_AROUND = 5  # levels that stand around arguments: a wrapper, its list, an object, its function, a list
 _META = frozenset({"type", "id", "call_id", "tool_call_id", "index", "tool_index"})
 _ROLES = {
     "id": _ID, "call_id": _ID, "tool_call_id": _ID, "function": _WRAP, "function_call": _WRAP, "tool_calls": _CALLS,
@@ -70,7 +71,7 @@ class Envelope(LiteralReader):
 
     def __init__(self, fmt: Compiled, ctx: Context, writer: CallWriter, stops: Stops | None) -> None:
         dialect: Dialect = "python" if fmt.body.codec == "python" else "json"
-        super().__init__(dialect, None, coerce_value, stops=stops, depth_limit=ctx.limits["depth"])
+        super().__init__(dialect, None, coerce_value, stops=stops, depth_limit=ctx.limits["depth"] + _AROUND)
         self.watch = True
         self.writing = False
         self._fmt = fmt
@@ -184,6 +185,7 @@ class Envelope(LiteralReader):
 
     def _arguments(self, call: _Call, at: int) -> None:
         self._args_depth = len(self.frames)
+        self.depth_limit = self._args_depth - 1 + self._ctx.limits["depth"]
         self._args_at = at
         call.key = self._args_key
         own = self._args_key == self._fmt.argument_keys[0]
@@ -236,6 +238,7 @@ class Envelope(LiteralReader):
         tag = self._tags.pop()
         if self._args_depth and len(self.frames) == self._args_depth - 1:
             self._args_depth = 0
+            self.depth_limit = self._ctx.limits["depth"] + _AROUND
             call = self._call
             assert call is not None
             if self._live:
@@ -354,7 +357,9 @@ class Envelope(LiteralReader):
                         Code.INVALID_ARGUMENTS, "Arguments are null, taken as {}", call.at, call.at + 1, True
                     )
                 raw = "{}"
-            read = lenient_json(raw, self._ctx.node(call.name), coerce_value, start)
+            read = lenient_json(raw, self._ctx.node(call.name), coerce_value, start, self._ctx.limits["depth"])
+            if read is not None and not read[0]:
+                return Code.LIMIT, f"The arguments of {call.name!r} nest deeper than the limit"
             if read is None or not read[0].startswith("{"):
                 got = repr(raw[:40])
                 return Code.INVALID_ARGUMENTS, f"Arguments for {call.name!r} must be a JSON object, got {got}"

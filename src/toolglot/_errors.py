@@ -54,7 +54,6 @@ class Code(StrEnum):
     INVALID_NUMBER = "invalid_number"
     NUMBER_OUT_OF_RANGE = "number_out_of_range"
     UNEXPECTED_END = "unexpected_end"
-    TOO_DEEP = "too_deep"
     # Types, reasoning, limits.
     COERCED = "coerced"
     TYPE_MISMATCH = "type_mismatch"

@@ -20,7 +20,7 @@ from ._errors import Code
 from ._events import Event, Problem, Span
 from ._format import Compiled, Part, is_control, search_text, written
 from ._match import NO, WAIT, Markers, got, token_ahead, token_at
-from ._schema import ANY, Node, decode, json_string
+from ._schema import ANY, Node, decode, is_json, is_too_deep, json_string
 from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
@@ -657,7 +657,9 @@ class ItemReader:
     def _string_args(self, src: Source, literal: LiteralReader) -> int:
         """Arguments in string form are decoded once."""
         text = json.loads(literal.take())
-        read = lenient_json(text, self._ctx.node(self._name), coerce_value, src.at)
+        read = lenient_json(text, self._ctx.node(self._name), coerce_value, src.at, self._ctx.limits["depth"])
+        if read is not None and not read[0]:
+            return self._fail(Code.LIMIT, f"The arguments of {self._name!r} nest deeper than the limit", src.at)
         if read is None or not read[0].startswith("{"):
             return self._fail(Code.INVALID_ARGUMENTS, "Expected a JSON object as arguments, got a string", src.at)
         self._writer.sink += read[1]
@@ -958,7 +960,7 @@ class ItemReader:
             python = self._fmt.value_codec == "python"
             literal = self._literal = LiteralReader(
                 "python" if python else "json", node, coerce_value, keyword=python, stops=self._extra.stops,
-                depth_limit=self._ctx.limits["depth"],
+                depth_limit=self._ctx.limits["depth"] - 1,  # the arguments are a level themselves
             )  # fmt: skip
             literal.pending = self._prefix()
         status = literal.read(src)
@@ -1014,6 +1016,10 @@ class ItemReader:
         status = raw.read(src)
         if raw.out:
             writer.delta(raw.take(), raw.upto(src))
+        if raw.limited >= 0:
+            message = f"More than {self._ctx.limits['held']} code points of {self._key!r} would be held to find its end"
+            writer.problem(Code.LIMIT, message, raw.limited, raw.limited, True)
+            raw.limited = -1
         if status == DONE:
             return self._raw_done(src, raw)
         return status
@@ -1081,11 +1087,23 @@ class ItemReader:
                     max(stop, start),
                     True,
                 )
+        if self._nests_too_deep(node, text, json_text):
+            message = f"The value of {self._key!r} nests deeper than the limit: it stays text"
+            self._writer.problem(Code.LIMIT, message, start, max(stop or end, start))
+            json_text, code = json_string(text), None
         if code is not None:
             wanted = " or ".join(sorted(node.types or ()))
             message = f"Expected {wanted} for {self._key!r} by the tool's schema, got {text[:40]!r}"
             self._writer.problem(code, message, start, max(stop or end, start))
         self._writer.delta(self._prefix() + json_text, end)
+
+    def _nests_too_deep(self, node: Node, text: str, json_text: str) -> bool:
+        """Whether a value was read, or would have been, that nests beyond the limit."""
+        limit = self._ctx.limits["depth"] - 1  # the arguments are a level themselves
+        if not json_text.startswith('"'):
+            return is_too_deep(json_text, limit)
+        typed = node.types != frozenset({"string"}) and self._kind != "string"
+        return typed and is_too_deep(text.strip(), limit) and is_json(text)
 
     @property
     def _element_token(self) -> str:
@@ -1100,7 +1118,7 @@ class ItemReader:
             return json_string(text), None
         if self._kind == "json":
             read = lenient_json(text, node, coerce_value)
-            if read is not None and not [p for p in read[1] if p.code.is_error]:
+            if read is not None and read[0] and not [p for p in read[1] if p.code.is_error]:
                 return read[0], next((p.code for p in read[1]), None)
         return decode(node, text)
 

@@ -478,7 +478,8 @@ class Scanner:
 
     def _prose(self) -> int:
         src = self.src
-        if self.queue is not None and src.at >= self.queue_start + self.ctx.limits["held"]:
+        if self._holds_too_much():
+            self._say_limit()
             self.won = self.queue_tier
             self._release_queue()
         if self.fresh and src.at == 0:
@@ -512,6 +513,12 @@ class Scanner:
             return MORE
         self._say_text(end)
         return self._marker(found)
+
+    def _holds_too_much(self) -> bool:
+        """Whether the limit of held text is passed behind calls that wait."""
+        src = self.src
+        queued = self.queue is not None and src.at >= self.queue_start + self.ctx.limits["held"]
+        return queued and src.pos < len(src.buf)
 
     def _header_first(self) -> int:
         """The prompt may have opened a message's header: MORE, DONE (the reply goes on in it) or FAIL."""
@@ -665,6 +672,9 @@ class Scanner:
         src = self.src
         stop = hold.start + self.ctx.limits["held"] - src.base
         if stop <= src.pos:
+            if src.pos == len(src.buf):
+                return MORE  # the text may end here
+            self._say_limit()
             self._end_hold(hold, real=hold.kind != "detect")
             return DONE
         stop = min(stop, len(src.buf))
@@ -674,6 +684,13 @@ class Scanner:
         if hold.kind == "ticks":
             return self._held_ticks(hold, stop, limited)
         return self._held_thought(hold, stop, limited)
+
+    def _say_limit(self) -> None:
+        """No more may be held: what the text behind would have decided is decided now."""
+        at = self.src.at
+        held = self.ctx.limits["held"]
+        message = f"More than {held} code points would be held to decide what they are: it is decided without the rest"
+        self.sink.append(Problem(Code.LIMIT, message, True, (at, at)))
 
     def _held_thought(self, hold: Hold, stop: int, limited: bool) -> int:
         """To where the reasoning is closed, or to a call if nothing says that there is reasoning."""
@@ -750,8 +767,8 @@ class Scanner:
         if tick < 0:
             self.quoting.note(src.buf[pos:stop])
             self._keep(hold, stop)
-            if line < 0 and not src.final and not limited:
-                return MORE
+            if line < 0 and (limited or not src.final):
+                return DONE if limited else MORE
             self._end_hold(hold, real=True)
             return DONE
         end = tick
@@ -1030,7 +1047,9 @@ class Scanner:
             return
         if self._lives(loose):
             self._say_loose(loose)
-        problems = [e for e in loose.sink if isinstance(e, Problem)] if status == FAIL and not loose.accepted else []
+        problems = [e for e in loose.sink if isinstance(e, Problem)]
+        if (status != FAIL or loose.accepted) and not any(p.code is Code.LIMIT for p in problems):
+            problems = []
         problems += loose.unknown
         if self.loose_live >= 0:
             message = "The text is no call after all: other text stands on its line"

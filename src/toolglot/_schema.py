@@ -63,6 +63,7 @@ MAX_NESTING = 512  # of one value
 _MAX_DEPTH = 64  # of allOf, anyOf, oneOf and $ref in one another, at one place
 _MAX_PARTS = 64  # of one place joined from several schemas
 _BLANKS = " \t\r\n"
+_OPENERS = ("{", "[")
 _NOTHING: Schema = {}
 _STRING_ONLY = frozenset({"string"})
 _CONTAINERS = frozenset({"array", "object"})
@@ -631,7 +632,7 @@ def _kind(text: str) -> str | None:
             json_string(value).encode()
     except ValueError:
         return None
-    return kind if kind == "string" or not _is_too_deep(text) else None
+    return kind if kind == "string" or not is_too_deep(text) else None
 
 
 def _is_number(text: str) -> bool:
@@ -657,13 +658,23 @@ def _refuse(text: str) -> object:
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
 
 
-def _is_too_deep(text: str) -> bool:
-    if text.count("[") + text.count("{") <= MAX_NESTING:
+def is_json(text: str) -> bool:
+    """Whether a text is one strict JSON value, however deep it nests."""
+    try:
+        loads(text, _DECODER)
+    except ValueError:
+        return False
+    return True
+
+
+def is_too_deep(text: str, limit: int = MAX_NESTING) -> bool:
+    """Whether a strict JSON text nests deeper than that."""
+    if text[:1] not in _OPENERS or text.count("[") + text.count("{") <= limit:
         return False
     depth = 0
     for match in _TOKEN.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        if depth > MAX_NESTING:
+        if depth > limit:
             return True
     return False
 

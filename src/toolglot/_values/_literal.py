@@ -315,7 +315,7 @@ class LiteralReader:
     def _open(self, src: Source, char: str, at: int) -> int:
         kind = _OPENERS[char]
         if len(self.frames) >= self.depth_limit:
-            return self._fail(Code.TOO_DEEP, f"Nesting is deeper than {self.depth_limit}", at)
+            return self._fail(Code.LIMIT, "The value nests deeper than the limit", at)
         node = self._here()
         if node is not None:
             name = "object" if kind == OBJECT else "array"
@@ -1011,12 +1011,19 @@ def python_to_json(text: str) -> str | None:
 
 
 def lenient_json(
-    text: str, node: SchemaNode | None, coerce: Coerce | None, base: int = 0
+    text: str, node: SchemaNode | None, coerce: Coerce | None, base: int = 0, depth_limit: int = 512
 ) -> tuple[str, list[Problem], set[str]] | None:
-    """A string that is one value of relaxed JSON, as (JSON text, repairs, the keys of the outer object); else None."""
+    """A string that is one value of relaxed JSON, as (JSON text, repairs, the keys of the outer object); else None.
+
+    One that nests deeper than the limit has no JSON text.
+    """
     src = Source(text, base, final=True)
     reader = KeyedReader("json", node, coerce)
-    if reader.read(src) != DONE or src.buf[src.pos :].strip(" \t\r\n"):
+    reader.depth_limit = depth_limit
+    status = reader.read(src)
+    if status == FAIL and reader.error is not None and reader.error[0] is Code.LIMIT:
+        return "", [], set()
+    if status != DONE or src.buf[src.pos :].strip(" \t\r\n"):
         return None
     return reader.take(), reader.problems, reader.keys
 

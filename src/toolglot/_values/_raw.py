@@ -92,6 +92,7 @@ class RawReader:
         "_weak_end",
         "_xml",
         "end",
+        "limited",
         "out",
         "streams",
         "text",
@@ -112,6 +113,7 @@ class RawReader:
         self.text: list[str] = []
         self.unclosed = False
         self.end = 0  # where the value's text ends
+        self.limited = -1  # where the limit of held text decided what is held
         self._held: list[str] = []
         self._weak = -1  # where the value perhaps ends
         self._weak_end = -1  # where reading then goes on
@@ -168,6 +170,9 @@ class RawReader:
             buf, pos = src.buf, src.pos
             limit = self._weak + self._limit - src.base if self._weak >= 0 else len(buf)
             if limit <= pos and self._weak >= 0:
+                if pos == len(buf):
+                    return MORE  # the text may end here
+                self.limited = src.at
                 if self._closed:
                     return self._settle(src)
                 self._release()
