@@ -71,7 +71,7 @@ class Context:
         self.coerce = coerce
         self.arguments = arguments
         self.max_hold = max_hold
-        self.limits = {**LIMITS, **(limits or {})}
+        self.limits: Mapping[str, int] = {**LIMITS, **limits} if limits else LIMITS
         self.history = History()
         self.calls = 0
         self.scans: dict[tuple[object, ...], Scan] = {}  # by what ends a raw value

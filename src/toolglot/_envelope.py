@@ -77,8 +77,7 @@ class Envelope(LiteralReader):
         self._fmt = fmt
         self._ctx = ctx
         self._writer = writer
-        keys = fmt.format.keys
-        self._name_keys = frozenset({keys[0], "name"})
+        self._name_keys = fmt.name_keys
         self._tags: list[_Call | str | None] = []
         self._call: _Call | None = None
         self._role = _OTHER

@@ -536,6 +536,7 @@ class Compiled:
             starts.append(self.call_opener)
         openers = dict.fromkeys(search_text(s) for s in starts)
         self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
+        self.name_keys = frozenset({fmt.keys[0], "name"})
         self.argument_keys = tuple(dict.fromkeys((fmt.keys[1], *ARGUMENT_KEYS)))
 
     @classmethod

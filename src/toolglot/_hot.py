@@ -25,7 +25,7 @@ from ._values._raw import RawReader
 Value: TypeAlias = LiteralReader | RawReader
 
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
-_BATCH = 4096  # code points that go by before the machine is told
+_BATCH = 1024  # code points that go by before the machine is told
 _MARGIN = 64
 GATHERED = 256  # code points of dense structure that wait for the machine at the most
 
@@ -59,8 +59,8 @@ class _Path:
     `carry` is the tail that the next piece decides; `at` is the place in the reply behind what was passed on.
     """
 
-    __slots__ = ("_begin", "_collector", "_history", "_known", "_limit", "_parts", "_src", "_start", "_stop", "at",
-                 "carry")  # fmt: skip
+    __slots__ = ("_begin", "_collector", "_history", "_known", "_limit", "_src", "_start", "_stop", "_text",
+                 "at", "carry")  # fmt: skip
     waits = False
 
     def __init__(self, src: Source, collector: Collector, history: History, room: int) -> None:
@@ -72,7 +72,7 @@ class _Path:
         self.at = self._start = self._begin = src.at
         self._limit = self.at + room - _MARGIN  # beyond this the machine reads
         self._stop = min(self._limit, self.at + _BATCH)  # here what went by is settled
-        self._parts: list[str] = []  # of the reply
+        self._text = ""  # what went by since
 
     @property
     def long(self) -> bool:
@@ -89,12 +89,12 @@ class _Path:
 
     def settle(self) -> None:
         """Tell the machine what went by; the history also gets what is carried, which a result shows too."""
-        source = "".join(self._parts)
+        source = self._text
         self._history.push((source + self.carry)[self._known :])
         self._known = len(self.carry)
         if not source:
             return
-        self._parts.clear()
+        self._text = ""
         self._tell(source)
         self._start = self.at
 
@@ -155,7 +155,7 @@ class StringPath(_ValuePath):
             if end > self._stop and not self._batch(end):
                 return None
             self.at = end
-            self._parts.append(text)
+            self._text += text
             delta = _new(ArgumentsDelta)
             delta.index = self._index
             delta.text = text
@@ -181,7 +181,7 @@ class StringPath(_ValuePath):
             return []
         self.at = end
         whole = whole[:stop]
-        self._parts.append(whole)
+        self._text += whole
         return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
 
 
@@ -202,7 +202,7 @@ class QuotedPath(StringPath):
             if end > self._stop and not self._batch(end):
                 return None
             self.at = end
-            self._parts.append(text)
+            self._text += text
             delta = _new(ArgumentsDelta)
             delta.index = self._index
             delta.text = text if '"' not in text else text.replace('"', '\\"')
@@ -236,7 +236,7 @@ class RawPath(_ValuePath):
             if end > self._stop and not self._batch(end):
                 return None
             self.at = end
-            self._parts.append(text)
+            self._text += text
             delta = _new(ArgumentsDelta)
             delta.index = self._index
             delta.text = text if '"' not in text and "\\" not in text else encode_basestring(text)[1:-1]
@@ -259,7 +259,7 @@ class RawPath(_ValuePath):
         if not whole:
             return []
         end = self.at = at + len(whole)
-        self._parts.append(whole)
+        self._text += whole
         return self._said(whole, at, end)
 
     def _said(self, whole: str, at: int, end: int) -> list[Event]:
@@ -288,7 +288,7 @@ class HeldPath(RawPath):
         if end > self._stop and not self._batch(end):
             return None
         self.at = end
-        self._parts.append(text)
+        self._text += text
         return []
 
     def _said(self, whole: str, at: int, end: int) -> list[Event]:
@@ -334,7 +334,7 @@ class ProsePath(_Path):
         if end > self._stop and not self._batch(end):
             return None
         self.at = end
-        self._parts.append(text)
+        self._text += text
         event = _new(self._event)
         event.text = text
         event.span = (at, end)

@@ -25,7 +25,7 @@ from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import Grammar, RawReader, Scan, blank_end, decode_entities, skip_blanks
+from ._values._raw import Grammar, RawReader, blank_end, decode_entities, skip_blanks
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
@@ -1046,9 +1046,8 @@ class ItemReader:
             grammar = ParamGrammar(fmt, self._extra, own, self._closes, self._declared, self._seen, close)
             given = frozenset(self._seen & self._declared) if self._declared else None
             kind = (fmt.format.id, own, self._closes, close, self._declared, given)
-        scan = self._ctx.scans.setdefault(kind, Scan())
         raw = RawReader(
-            grammar, scan, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
+            grammar, self._ctx.scans, kind, streams=streams, lead=lead, tail=tail, xml=fmt.value_codec == "xml",
             limit=self._ctx.limits["held"],
         )  # fmt: skip
         if streams:

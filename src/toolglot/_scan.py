@@ -281,6 +281,13 @@ class Racer:
 class Scanner:
     """Reads a reply piece by piece; `out` takes the events."""
 
+    __slots__ = (
+        "answer", "back_to_thought", "ctx", "data", "dense", "fresh", "grammar", "hold", "loose", "loose_calls",
+        "loose_ended", "loose_from", "loose_kept", "loose_live", "mark_end", "mark_ends", "named", "out",
+        "parse_thoughts", "queue", "queue_calls", "queue_start", "queue_tier", "quoting", "racers", "reader",
+        "real", "sink", "src", "thinking", "thought_closers", "unclosed", "won",
+    )  # fmt: skip
+
     def __init__(
         self, grammar: Grammar, ctx: Context, *, named: bool, start_in: StartIn, calls_in_reasoning: CallsInReasoning,
         opened: tuple[Messages, str] | None = None,

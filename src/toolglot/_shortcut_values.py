@@ -168,7 +168,7 @@ class ParamBody:
             if read is None:
                 return None
             arguments[key], spelled, at = read
-            pieces.append(place[0] + spelled)
+            pieces += (", ", place[0], spelled) if pieces else ("{", place[0], spelled)
             if self._separator is not None:
                 parted = self._separator(text, at)
                 if parted is None:
@@ -177,7 +177,8 @@ class ParamBody:
                 if complex(text, at) is None:
                     return None
         end = _blank_end(text, at)
-        spelled = f"{{{', '.join(pieces)}}}"
+        pieces.append("}" if pieces else "{}")
+        spelled = "".join(pieces)
         if len(spelled) > _MOST_ARGUMENTS:
             return None
         return arguments, spelled, end if first < 0 else first, end, at
@@ -385,8 +386,7 @@ class PythonValues:
         end = plain.end()
         if not text.startswith(quote, end) or (end == start + 1 and text.startswith(quote, end + 1)):
             return None
-        body = plain.group()
-        json_text = f'"{requoted(body, quote)}"'
+        json_text = f'"{requoted(plain.group(), quote)}"'
         value = scanstring(json_text, 1, True)[0] if "\\" in json_text else json_text[1:-1]
         return value, json_text, end + 1
 

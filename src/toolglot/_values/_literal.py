@@ -67,6 +67,7 @@ _HEX_LENGTH = {"x": 2, "u": 4, "U": 8}
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
 _LEAPS = 4
+_FEW = 8
 MAX_DIGITS = 4300
 """Of an integer: Python reads and prints no longer one, unless it is told to."""
 _ALWAYS_PRINTED = 500  # digits of any base; their integer has fewer than the least limit that Python can be given
@@ -109,7 +110,16 @@ class _Frame:
         self.kind = kind
         self.node = node
         self.count = 0
-        self.keys: set[str] = set()
+        self.keys: set[str] | tuple[str, ...] = ()  # a set only for many: thousands of readers may be open
+
+    def add(self, key: str) -> None:
+        """A new key was read."""
+        if isinstance(self.keys, set):
+            self.keys.add(key)
+        else:
+            self.keys += (key,)
+            if len(self.keys) > _FEW:
+                self.keys = set(self.keys)
 
 
 class LiteralReader:
@@ -162,7 +172,7 @@ class LiteralReader:
         self._where = 0
         self._suspect = False
         self._triple = False
-        self._said: set[Code] = set()
+        self._said: tuple[Code, ...] = ()
         self._begin = 0
 
     # -- the story ---------------------------------------------------------------------------------
@@ -481,7 +491,7 @@ class LiteralReader:
         if key in frame.keys:
             self._say(Code.DUPLICATE_KEY, f"The key {key!r} stands twice: the last value counts", at, at + len(key) + 2)
         else:
-            frame.keys.add(key)
+            frame.add(key)
         self.pending += encode_basestring(key) if body is None else f'"{body}"'
         self.node = frame.node.member(key) if frame.node is not None else None
         self._state = _COLON
@@ -631,7 +641,7 @@ class LiteralReader:
         self._suspect = False
         self._triple = False
         if self._said:
-            self._said = set()
+            self._said = ()
         self._state = _STRING
 
     def _add(self, text: str) -> None:
@@ -643,7 +653,7 @@ class LiteralReader:
     def _once(self, code: Code, message: str, start: int, end: int) -> None:
         """Report the first of its kind in this string: a long one may repeat it at every line."""
         if code not in self._said:
-            self._said.add(code)
+            self._said += (code,)
             self._say(code, message, start, end)
 
     def _string(self, src: Source) -> int:

@@ -82,10 +82,11 @@ class RawReader:
         "_closed",
         "_grammar",
         "_held",
+        "_kind",
         "_lead",
         "_limit",
         "_opener",
-        "_scan",
+        "_scans",
         "_tail",
         "_unsure",
         "_weak",
@@ -100,10 +101,20 @@ class RawReader:
     )  # fmt: skip
 
     def __init__(
-        self, grammar: Grammar, scan: Scan, *, streams: bool, lead: str, tail: str, xml: bool, limit: int
+        self,
+        grammar: Grammar,
+        scans: dict[tuple[object, ...], Scan],
+        kind: tuple[object, ...],
+        *,
+        streams: bool,
+        lead: str,
+        tail: str,
+        xml: bool,
+        limit: int,
     ) -> None:
         self._grammar = grammar
-        self._scan = scan
+        self._scans = scans
+        self._kind = kind
         self.streams = streams
         self._lead = lead
         self._tail = tail
@@ -186,7 +197,7 @@ class RawReader:
                 self._put(buf[pos:keep], src)
                 src.pos = keep
                 if self._weak >= 0:
-                    self._scan.end = src.at
+                    self._scan().end = src.at
                 if limit < len(buf):
                     continue
                 return MORE
@@ -211,12 +222,12 @@ class RawReader:
                 self._weak = src.base + stop
                 self._weak_end = at if what == OPENER else src.base + end
                 self._unsure = what not in (OPENER, MAYBE_CALL)
-                if self._scan.start <= at < self._scan.end:
+                if self._scan().start <= at < self._scan().end:
                     self._skip(src, stop, at)
                     continue
-                self._scan.restart(at)
+                self._scan().restart(at)
             if self._weak >= 0:
-                self._scan.note(what, at)
+                self._scan().note(what, at)
             self._closed = self._closed or what in (MAYBE_BOTH, MAYBE_CALL)
             self._both = self._both or what == MAYBE_BOTH
             if what == OPENER and self._opener < 0:
@@ -224,9 +235,16 @@ class RawReader:
             self._put(buf[stop : mark + 1], src)
             src.pos = mark + 1
 
+    def _scan(self) -> Scan:
+        """What was searched for the end of such a value before; made when something may be one."""
+        found = self._scans.get(self._kind)
+        if found is None:
+            found = self._scans[self._kind] = Scan()
+        return found
+
     def _skip(self, src: Source, stop: int, at: int) -> None:
         """Hold what was searched before for the end of such a value, as if it had been searched again."""
-        scan = self._scan
+        scan = self._scan()
         end = min(scan.end, src.base + len(src.buf), max(self._weak + self._limit, at + 1))
         self._closed = _first_in(scan.closed, at, end) >= 0
         self._both = _first_in(scan.both, at, end) >= 0

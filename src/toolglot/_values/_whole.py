@@ -18,6 +18,7 @@ SAMPLE = 256  # code points in which a second object tells that many small ones 
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 """What stands in every number that no float can hold, and in hardly any other."""
+_SLICE = 32768
 _INFINITE = (float("inf"), float("-inf"))
 
 
@@ -137,11 +138,25 @@ def flat_python_at(text: str, start: int, closer: str) -> tuple[Any, str, int] |
 
 
 def _respelled(literal: str, start: int) -> tuple[Any, str, int] | None:
+    pieces: list[str] = []
+    at, size = 0, len(literal)
+    while at < size:  # in slices that begin and end outside of strings, since the parts of a slice are many
+        end = literal.find("'", at + _SLICE) if at + _SLICE < size else size
+        if end < 0:
+            end = size
+        elif end < size and literal.count("'", at, end) % 2:
+            end += 1
+        pieces.append(_respelled_slice(literal[at:end]))
+        at = end
+    spelled = pieces[0] if len(pieces) == 1 else "".join(pieces)
+    read = json_at(spelled, 0)
+    return None if read is None else (read[0], spelled[: read[1]], start + read[1])
+
+
+def _respelled_slice(literal: str) -> str:
     parts = literal.split("'")
     bare = "'".join(parts[::2])
     if "True" in bare or "False" in bare or "None" in bare:
         bare = bare.replace("True", "true").replace("False", "false").replace("None", "null")
         parts[::2] = bare.split("'")
-    spelled = '"'.join(parts)
-    read = json_at(spelled, 0)
-    return None if read is None else (read[0], spelled[: read[1]], start + read[1])
+    return '"'.join(parts)
