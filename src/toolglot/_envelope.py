@@ -104,7 +104,7 @@ class Envelope(LiteralReader):
         return len(self._tags) > 1 and self._tags[0] == _LIST
 
     @property
-    def live(self) -> bool:
+    def live(self) -> bool:  # type: ignore[override]
         """Whether arguments are being written as they come."""
         return self._live
 

@@ -19,7 +19,7 @@ from ._calls import CallWriter
 from ._events import ArgumentsDelta, Event, Reasoning, Text
 from ._result import Collector
 from ._source import History, Source
-from ._values._literal import LiteralReader, requoted
+from ._values._literal import MORE, LiteralReader, requoted
 from ._values._raw import RawReader
 
 Value: TypeAlias = LiteralReader | RawReader
@@ -27,7 +27,8 @@ Value: TypeAlias = LiteralReader | RawReader
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _BATCH = 1024  # code points that go by before the machine is told
 _MARGIN = 64
-GATHERED = 256  # code points of dense structure that wait for the machine at the most
+YOUNG = 64  # code points up to which a string may be one of many small ones
+GATHERED = 128  # code points of dense structure that wait for the machine at the most
 
 _new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
 
@@ -349,14 +350,23 @@ class ProsePath(_Path):
 class Gathered:
     """Pieces of dense structure that wait: at most `GATHERED` code points, and up to the bracket that may be the last.
 
-    `levels` containers are open; each closing bracket closes one at the most.
+    Brackets inside of strings count too: they make it wait for less, or up to `GATHERED`. What was gathered is read by
+    the value's own reader; where that has anything to say but arguments, the machine goes on.
     """
 
-    __slots__ = ("_levels", "_parts", "_size")
+    __slots__ = ("_direct", "_levels", "_parts", "_size", "_src", "_value", "_writer")
     long = False
 
-    def __init__(self, levels: int) -> None:
-        self._levels = levels
+    def __init__(self, writer: CallWriter, value: LiteralReader, src: Source, direct: bool) -> None:
+        self._writer = writer
+        self._value = value
+        self._src = src
+        self._direct = direct  # what the writer says goes out at once
+        self._start()
+
+    def _start(self) -> None:
+        src = self._src
+        self._levels = len(self._value.frames) + _nesting(src.buf[src.pos :])
         self._parts: list[str] = []
         self._size = 0
 
@@ -365,12 +375,29 @@ class Gathered:
         self._size += len(text)
         if self._size > GATHERED:
             return None
-        if "}" in text or "]" in text or ")" in text:
-            self._levels -= text.count("}") + text.count("]") + text.count(")")
-            if self._levels <= 0:
-                return None
         self._parts.append(text)
+        if ("}" in text or "]" in text or ")" in text) and self._levels + _nesting("".join(self._parts)) <= 0:
+            self._parts.pop()
+            return None
         return []
+
+    def read(self, text: str) -> bool:
+        """Read what was gathered and a piece behind it; False if the machine must go on from there."""
+        history = self._writer.ctx.history
+        if not self._direct or history.size + self._size + _MARGIN > self._writer.ctx.limits["reply"]:
+            self._parts.append(text)
+            return False
+        whole = "".join((*self._parts, text))
+        history.push(whole)
+        src, value = self._src, self._value
+        src.push(whole)
+        self._parts = []
+        if LiteralReader.read(value, src) != MORE or value.problems or not value.live:
+            return False
+        if value.out:
+            self._writer.delta(value.take(), src.at)
+        self._start()
+        return self._writer.open and not (value.string_from >= 0 and src.at - value.string_from > YOUNG)
 
     def settle(self) -> None:
         """Nothing went by."""
@@ -381,8 +408,14 @@ class Gathered:
         return bool(self._parts)
 
     def leave(self, text: str) -> tuple[str, int]:
-        """Give what was gathered."""
+        """Give what was gathered and not read."""
         return "".join(self._parts) + text, 0
+
+
+def _nesting(text: str) -> int:
+    """How many more brackets a text opens than it closes."""
+    count = text.count
+    return count("{") + count("[") + count("(") - count("}") - count("]") - count(")")
 
 
 def value_path(writer: CallWriter, value: Value, src: Source, collector: Collector) -> Hot | None:

@@ -15,7 +15,7 @@ from ._errors import Code, ParseError, ToolglotError
 from ._events import Call, Event, Problem, Text
 from ._fork import fork
 from ._format import AnyFormat, Format, Messages
-from ._hot import Hot
+from ._hot import Gathered, Hot
 from ._match import Markers, unsuffixed
 from ._registry import formats, get_format
 from ._result import Collector, Result
@@ -148,6 +148,11 @@ class Parser:
             raise TypeError(f"expected text as str, got {type(text).__name__}")
         if self._finished:
             raise ToolglotError("expected no text after finish(), got feed()")
+        hot = self._hot
+        if type(hot) is Gathered:
+            if hot.read(text):
+                return self._take()
+            text = ""
         self._read(text)
         events = self._take()
         self._hot = self._scanner.hot(self._collector, not self._strict)

@@ -18,7 +18,7 @@ from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
-from ._hot import Gathered, Hot, ProsePath, value_path
+from ._hot import YOUNG, Gathered, Hot, ProsePath, value_path
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers, unsuffixed
@@ -36,8 +36,6 @@ _FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^`]*)\Z")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n)*")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
 _LINE_BLANK = re.compile(r"[ \t]*")
-YOUNG = 64
-"""Code points up to which a string may be one of many small ones."""
 DENSE = 8
 """Pieces in a row that met structure, from which on its pieces are gathered."""
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
@@ -375,7 +373,7 @@ class Scanner:
                 self.dense += 1
                 value.patient = gathers and self.dense > DENSE
                 if value.patient:
-                    return Gathered(len(value.frames))
+                    return Gathered(writer, value, src, writer.sink is self.out and self.sink is self.out)
             if begin < 0:
                 return None
         passes = value.passes and len(src.buf) - src.pos <= 5

@@ -179,6 +179,8 @@ class LiteralReader:
 
     def read(self, src: Source) -> int:
         """Read on: MORE, DONE, or FAIL with `error` set. The cursor stands after what was understood."""
+        if self.settled():
+            return FAIL if self.error is not None else DONE
         buf = src.buf
         size = len(buf)
         self._leaps = _LEAPS
@@ -212,13 +214,18 @@ class LiteralReader:
                     status = self._value(src, char)
             if status != DONE:
                 return status
-            if self.error is not None:  # an envelope refused what it saw
-                return FAIL
-            if self._state == _AFTER and not self.frames:
-                return DONE
+            if self.settled():  # an envelope may have refused what it saw
+                return FAIL if self.error is not None else DONE
 
     verbatim = False
     """The value's strings stand in quotes of JSON's or Python's; see `_delimited` and `_raw`."""
+
+    def settled(self) -> bool:
+        """Whether the value was read to its end, or cannot be read."""
+        return self.error is not None or (self._state == _AFTER and not self.frames)
+
+    live = True
+    """What is read is written as it comes."""
     coded = False
     tail = ""
     first = ""
