@@ -126,7 +126,8 @@ class ParamBody:
         self._typed = fmt.type_codec if fmt.typed else None
         self._key_coded = fmt.key_codec == "xml"
         self.closers = values.closers
-        key = r"([^\W\d][\w-]{0,255})" if not fmt.param_open else r"([^\s<>\"'=]{1,256})"
+        ending = re.escape(written(fmt.param_middle[0])[:1]) if fmt.param_middle else ""  # it ends a key wherever it is
+        key = r"([^\W\d][\w-]{0,255})" if not fmt.param_open else rf"([^\s<>\"'={ending}]{{1,256}})"
         pieces = [*map(_exact, fmt.param_open)]
         middle = _BLANK.join(map(_exact, fmt.param_middle))
         if not fmt.param_open:

@@ -41,6 +41,7 @@ INVENTED = (
         param="{key}={value:python}",
         param_separator=", ",
     ),
+    Format("invented_brackets", call="~~do {name}~~\n{params}~~done~~", param="[{key}]{value:raw}[/]\n"),
     Format("invented_typed", call="%%{name}\n{params}%%%", param="%{key}={value:json}\n"),
 )
 
