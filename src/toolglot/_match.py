@@ -56,7 +56,11 @@ def token_at(token: str, text: str, pos: int, final: bool) -> int:
             pos += text[pos] in "\"'"
         elif text[pos] == char:
             pos += 1
-        elif char == ">" and text.startswith("/>", pos):
+        elif char == ">" and text[pos] == "/":
+            if pos + 1 == size:
+                return NO if final else WAIT
+            if text[pos + 1] != ">":
+                return NO
             pos += 2
         else:
             return NO

@@ -266,6 +266,8 @@ def _head(fmt: Format, steps: tuple[Part, ...]) -> str:
         _exact(s.literal) if s.literal else _PYTHON_NAME if python else _word(steps[at:])
         for at, s in enumerate(steps, 1)
     ]
+    if fmt.tier != "tagged" and not fmt.section and steps[0].field == "name":  # what tells a bare call from prose
+        pieces[:2] = [f"{pieces[0]}{pieces[1]}" if pieces[1:] else rf"{pieces[0]}[ \t\r]{{0,64}}\n"]
     return "()" + _BLANK.join([*pieces, ""])
 
 
