@@ -25,7 +25,7 @@ from ._schema import coerce as coerce_value
 from ._source import Source
 from ._values import _raw
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader, lenient_json
-from ._values._raw import Grammar, RawReader, blank_end, decode_entities, skip_blanks
+from ._values._raw import TOLD, Grammar, RawReader, blank_end, decode_entities, skip_blanks
 
 _NAME = re.compile(r"[^\s<>{}\[\]()\"'`,;=]{1,256}")
 _KEY = re.compile(r"[^\n<>\"'=]{0,256}")
@@ -1019,7 +1019,7 @@ class ItemReader:
         if raw.limited >= 0:
             message = f"More than {self._ctx.limits['held']} code points of {self._key!r} would be held to find its end"
             writer.problem(Code.LIMIT, message, raw.limited, raw.limited, True)
-            raw.limited = -1
+            raw.limited = TOLD
         if status == DONE:
             return self._raw_done(src, raw)
         return status

@@ -338,7 +338,8 @@ class Check:
             events, result = self._stream([head + "".join(rest)])
             self._same("fork", result, read.result)
             assert folded(events) == folded(said), "a fork says something else"
-            assert problems(events) == problems(said), "a fork has other problems"
+            if not self._over_arguments(result):
+                assert problems(events) == problems(said), "a fork has other problems"
 
 
 def state(result: Result) -> dict[str, Any]:

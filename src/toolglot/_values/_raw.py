@@ -20,6 +20,9 @@ NO, YES, WAIT, NEXT, OPENER, MAYBE_VALUE, MAYBE_BOTH, MAYBE_CALL = range(8)
 call; perhaps the end: a value's closer, that and the call's closer, or the call's closer alone, with text behind that
 does not go on as the grammar would."""
 
+TOLD = -2
+"""In place of a position: what happened there was said."""
+
 _ENTITY_TAIL = re.compile(r"&#?\w{0,10}\Z")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
@@ -124,7 +127,7 @@ class RawReader:
         self.text: list[str] = []
         self.unclosed = False
         self.end = 0  # where the value's text ends
-        self.limited = -1  # where the limit of held text decided what is held
+        self.limited = -1  # where the limit of held text first decided what is held; TOLD when that was said
         self._held: list[str] = []
         self._weak = -1  # where the value perhaps ends
         self._weak_end = -1  # where reading then goes on
@@ -183,7 +186,8 @@ class RawReader:
             if limit <= pos and self._weak >= 0:
                 if pos == len(buf):
                     return MORE  # the text may end here
-                self.limited = src.at
+                if self.limited == -1:
+                    self.limited = src.at
                 if self._closed:
                     return self._settle(src)
                 self._release()
