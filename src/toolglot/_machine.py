@@ -1102,7 +1102,8 @@ class ItemReader:
         if not json_text.startswith('"'):
             return is_too_deep(json_text, limit)
         typed = node.types != frozenset({"string"}) and self._kind != "string"
-        return typed and is_too_deep(text.strip(), limit) and is_json(text)
+        value = text.strip()
+        return typed and value[:1] in ("[", "{") and is_json(value) and is_too_deep(value, limit)
 
     @property
     def _element_token(self) -> str:
