@@ -458,7 +458,7 @@ def _check(fmt: Format) -> None:
 # -- tokens ------------------------------------------------------------------------------------------
 
 _KEPT = "\ue000"  # stands for a blank that does not part a marker
-_PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|\S)+")
+_PIECE = re.compile(r"(?:<[^<>\n]*(?:>|\Z)|[^\s<]|<(?![^<>\n]*(?:>|\Z)))+")
 _BORDER = re.compile(r"(?<=[>\]])(?=[<\[`\w])|(?<=\w)(?=<)|(?<=```)(?=<)")
 _SEARCHED = re.compile(r"\s+\w+=|[\"']")
 _CONTROL = re.compile(r"<[|｜].*|\[/?[A-Z][A-Z_]*\]")

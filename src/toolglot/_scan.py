@@ -32,7 +32,7 @@ StartIn: TypeAlias = Literal["text", "reasoning", "detect"]
 CallsInReasoning: TypeAlias = Literal["ignore", "parse"]
 Reader: TypeAlias = BlockReader | MessageReader
 
-_FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}|~{3,})(?P<info>[^`]*)\Z")
+_FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}+|~{3,}+)(?P<info>[^`]*)\Z")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n)*")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
 _LINE_BLANK = re.compile(r"[ \t]*")

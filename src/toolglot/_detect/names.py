@@ -151,13 +151,16 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 WITHOUT_NAME = ("bracket", "react", "granite_pythonic")
 
 
+_LONGEST = 256  # code points of a name that are looked at: its end, where it is a path
+
+
 def by_name(model: str) -> Iterator[tuple[str, str]]:
     """Formats with the words for the family, likeliest first; nothing for an unknown name.
 
     >>> list(by_name("unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF"))
     [('qwen3_xml', 'Qwen3-Coder')]
     """
-    name = re.sub(r"[^a-z0-9.]+", "-", model.lower())
+    name = re.sub(r"[^a-z0-9.]+", "-", model[-_LONGEST:].lower())
     for pattern, formats, family in NAMES:
         if _pattern(pattern).search(name):
             yield from ((format, family) for format in formats)
