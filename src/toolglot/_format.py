@@ -544,7 +544,7 @@ class Compiled:
         """The compiled form, made once."""
         found = cls._cache.get(fmt)
         if found is None:
-            found = cls._cache[fmt] = cls(fmt)
+            found = cls._cache.setdefault(fmt, cls(fmt))
         return found
 
     @property

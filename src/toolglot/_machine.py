@@ -67,7 +67,7 @@ class Compiles:
         """Made once a format."""
         found = cls._cache.get(fmt)
         if found is None:
-            found = cls._cache[fmt] = cls(fmt)
+            found = cls._cache.setdefault(fmt, cls(fmt))
         return found
 
 

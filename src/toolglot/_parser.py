@@ -69,6 +69,8 @@ class Parser:
     `max_hold` bounds, in code points, how long text without markers waits for an offered name.
     `limits` replaces some of reply, depth, arguments, calls, held (code points, levels, calls).
 
+    A parser belongs to one thread at a time; formats, tools and every function of the package may be used by several.
+
     >>> parser = Parser(format="hermes")
     >>> parser.feed('Hi <tool')
     [Text(text='Hi ', span=(0, 3))]

@@ -81,7 +81,8 @@ def formats() -> tuple[AnyFormat, ...]:
     _load_plugins()
     known = _all
     if len(known) != len(_FORMATS):
-        known = _all = tuple(_FORMATS.values())
+        with _lock:
+            known = _all = tuple(_FORMATS.values())
     return known
 
 
@@ -98,9 +99,10 @@ def _bare_names() -> dict[str, str]:
     known = _bare
     if not known:
         known = {}  # whole before another thread can see it
-        for name in tuple(_ALIASES):  # of two names that differ in punctuation only, the first counts
-            known.setdefault(bare(name), name)
-        _bare = known
+        with _lock:
+            for name in _ALIASES:  # of two names that differ in punctuation only, the first counts
+                known.setdefault(bare(name), name)
+            _bare = known
     return known
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
 from typing import Final, TypeAlias
 
 from ._errors import Code
@@ -203,10 +204,11 @@ class _Root:
     The tables are keyed by identity; each holds the schema itself too, so that an identity is never used again.
     """
 
-    __slots__ = ("_joined", "_nodes", "_shapes", "schema")
+    __slots__ = ("_joined", "_lock", "_nodes", "_shapes", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
+        self._lock = Lock()  # a shape that is half known is nobody else's
         self._nodes: dict[int, Node] = {}
         self._shapes: dict[int, tuple[Schema, Shape]] = {}
         self._joined: dict[tuple[str, tuple[int, ...]], Schema] = {}
@@ -215,7 +217,9 @@ class _Root:
         """The node of a place."""
         known = self._nodes.get(id(schema))
         if known is None:
-            known = self._nodes[id(schema)] = Node(schema, self)
+            with self._lock:
+                known = self._nodes.get(id(schema)) or Node(schema, self)
+                self._nodes[id(schema)] = known
         return known
 
     def child(self, schema: Schema, pick: Callable[[Schema], object]) -> Node:
