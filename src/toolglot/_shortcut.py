@@ -44,14 +44,16 @@ class Shortcut:
     """
 
     __slots__ = (
-        "_behind", "_behind_listed", "_body", "_fields", "_first", "_format", "_head", "_id", "_lines", "_listed",
-        "_markers", "_others", "_plainly_named", "_roles", "_thoughts",
+        "_behind", "_behind_listed", "_body", "_fields", "_first", "_format", "_head", "_id", "_listed",
+        "_markers", "_others", "_plainly_named", "_read", "_roles", "_search",
+        "_thoughts",
     )  # fmt: skip
 
     def __init__(self, fmt: Format, compiled: Compiled, body: Body) -> None:
         grammar = Grammar((fmt,))
         self._format = fmt.id
         self._body = body
+        self._read = body.read
         self._find_markers(grammar)
         self._id = Compiles.of(compiled).id_pattern
         steps = compiled.steps
@@ -66,6 +68,7 @@ class Shortcut:
         tail = _tail(compiled, steps[at + 1 :])
         self._listed = compiled.body.field == "call" and not head.startswith(r"\[")
         first = f"{opening}(?:(\\[){_BLANK})?{head}" if self._listed else f"{opening}{head}"
+        self._search = re.compile(first, re.MULTILINE).search
         self._first = re.compile(first, re.MULTILINE).match
         self._head = re.compile(head).match
         parted = _BLANK + re.escape(compiled.separator) + _BLANK if compiled.separator else _BLANK
@@ -77,7 +80,6 @@ class Shortcut:
             ends = f"{parted}(?=[\\w{{])|()" if compiled.separator else "()"
         self._behind = re.compile(f"{tail}(?:{ends})").match
         self._behind_listed = re.compile(f"{tail}(?:{_BLANK}\\]{closing}()|{parted})").match
-        self._lines = re.compile(first, re.MULTILINE).search if fmt.tier != "tagged" else None
 
     def _find_markers(self, grammar: Grammar) -> None:
         """What each marker of the reply means here; one that is not in the table is for the machine."""
@@ -95,12 +97,31 @@ class Shortcut:
 
     def read(self, text: str, tools: dict[str, Tool]) -> Result | None:
         """The result, or None where the machine must read."""
+        size = len(text)
+        if size > _MOST_TEXT:
+            return None
         calls: list[Call] = []
-        marks: list[Mark] = []
-        content: list[str] = []
+        head = self._search(text)
+        if head is None:
+            return self._read_on(text, 0, tools, [], calls, [])
+        start = head.start()
+        prose = text[:start]
+        if start and ("`" in prose or "~~~" in prose or self._markers(prose, 0) is not None):
+            return self._read_on(text, 0, tools, [], calls, [])
+        marks: list[Mark] = [(0, start, "text")] if start else []
+        at = self._block(text, head, tools, calls, marks)
+        if at == size:
+            return Result(text, prose, "", calls, [], [], self._format, marks)
+        if at < 0 or not self._may_end(text, at):
+            return None
+        return self._read_on(text, at, tools, [prose], calls, marks)
+
+    def _read_on(
+        self, text: str, at: int, tools: dict[str, Tool], content: list[str], calls: list[Call], marks: list[Mark]
+    ) -> Result | None:
+        """Read on with blocks, prose, reasoning and end-of-turn tokens in any order."""
         thoughts: list[str] = []
         size = len(text)
-        at = 0 if size <= _MOST_TEXT else -1
         while 0 <= at < size:
             found = self._markers(text, at)
             end = size if found is None else found.start()
@@ -114,7 +135,8 @@ class Shortcut:
                 break
             role = self._roles.get(found[0])
             if role == "opens":
-                at = self._block(text, end, tools, calls, marks)
+                head = self._first(text, end)
+                at = -1 if head is None else self._block(text, head, tools, calls, marks)
                 if 0 <= at < size and not self._may_end(text, at):
                     return None
             elif role == "ends":
@@ -125,9 +147,8 @@ class Shortcut:
                 return None
         if at < 0:
             return None
-        said = content[0] if len(content) == 1 else "".join(content)
-        thought = "".join(thoughts) if thoughts else ""
-        return Result(text, said, thought, calls, [], [], self._format if calls else None, marks)
+        thought = "".join(thoughts)
+        return Result(text, "".join(content), thought, calls, [], [], self._format if calls else None, marks)
 
     def _may_end(self, text: str, at: int) -> bool:
         """Whether the block is surely over, though text stands behind it."""
@@ -150,49 +171,51 @@ class Shortcut:
             marks.append((at, end, "reasoning"))
         return end + len(closer)
 
-    def _block(self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]) -> int:
-        """Read a block at its opener; returns its end, or -1."""
-        head = self._first(text, at)
-        if head is None:
-            return -1
+    def _block(
+        self, text: str, head: re.Match[str] | None, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]
+    ) -> int:
+        """Read a block from its opener and its first call's head on; returns its end, or -1."""
+        assert head is not None
         group = 2
         behind = self._behind
         if self._listed:  # calls as JSON: group 1 is the list's bracket
             group = 3
             if head[1] is not None:
                 behind = self._behind_listed
-        read = self._body.read
+        read = self._read
         while True:
+            spans = head.regs
+            span = spans[group]
+            name: str | None = text[span[0] : span[1]]
             ident: str | None = None
-            if self._plainly_named:
-                name: str | None = head[group]
-                span = head.span(group)
-            else:
+            if not self._plainly_named:
                 name, ident, span = self._named(head, group, tools)
             node = ANY
-            if tools:
+            if tools or name is None:
                 tool = tools.get(name)  # type: ignore[arg-type]
                 if tool is None:
                     return -1
                 node = tool.node
-            elif name is None:
-                return -1
-            found = read(text, head.end(), node)
-            if found is None or len(calls) >= _MOST_CALLS:
+            found = read(text, spans[0][1], node)
+            if found is None:
                 return -1
             arguments, spelled, begin, end, after = found
             tail = behind(text, after)
-            if tail is None:
+            if tail is None or name is None:
                 return -1
-            marks.append((*span, "name"))
+            ends = tail.regs
+            marks.append((span[0], span[1], "name"))
             if begin < end:
                 marks.append((begin, end, "arguments"))
-            whole = head.start(group - 1), tail.start(2)
-            calls.append(Call(name, arguments, spelled, tail[1] or ident, len(calls), self._format, whole))  # type: ignore[arg-type]
-            if tail.start(3) >= 0:
-                return tail.end()
-            head = self._head(text, tail.end())
-            if head is None:
+            if ends[1][0] >= 0:
+                ident = tail[1]
+            count = len(calls)
+            whole = (spans[group - 1][0], ends[2][0])
+            calls.append(Call(name, arguments, spelled, ident, count, self._format, whole))
+            if ends[3][0] >= 0:
+                return ends[0][1]
+            head = self._head(text, ends[0][1])
+            if head is None or count + 2 > _MOST_CALLS:
                 return -1
             group = 2
 
@@ -230,8 +253,7 @@ class LineShortcut(Shortcut):
         """See `Shortcut.read`."""
         if not tools or len(text) > _MOST_TEXT:
             return None
-        assert self._lines is not None
-        found = self._lines(text)
+        found = self._search(text)
         if found is None:
             return None
         at = found.start()
@@ -245,10 +267,11 @@ class LineShortcut(Shortcut):
             content.append(prose)
             marks.append((0, at, "text"))
         while True:
-            at = self._block(text, at, tools, calls, marks)
+            at = self._block(text, found, tools, calls, marks)
             if at == len(text):
                 return Result(text, "".join(content), "", calls, [], [], self._format, marks)
-            if at < 0 or text[at] != "\n" or self._first(text, at + 1) is None:
+            found = self._first(text, at + 1) if at >= 0 and text[at] == "\n" else None
+            if found is None:
                 return None
             content.append("\n")
             marks.append((at, at + 1, "text"))

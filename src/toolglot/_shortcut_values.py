@@ -75,7 +75,7 @@ class JsonBody:
         if text[start : start + 1] != "{":
             return None
         try:
-            if text.find("{", start + 1, start + SAMPLE) >= 0 and text.find('{"', start + 1, start + SAMPLE) >= 0:
+            if text.find('{"', start + 1, start + SAMPLE) >= 0:
                 found = dense_at(text, start)
                 if found is None:
                     return None

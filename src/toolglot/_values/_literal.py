@@ -42,11 +42,18 @@ scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # 
 CONSTANTS = {"true": "true", "false": "false", "null": "null"}
 PYTHON_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _BLANK = re.compile(r"[ \t\r\n]*+")
-PLAIN = {
-    '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*'),
-    "'": re.compile(r"(?:[^'\\\x00-\x1f]++|\\[\\nrtbf'\"])*"),
-}
-PLAIN_PYTHON = re.compile(r"(?:[^\"\\\x00-\x1f]++|\\[\\nrtbf'\"])*")
+_TEXT = {quote: rf"[^{quote}\\\x00-\x1f]*+" for quote in "\"'"}
+_JSON_ESCAPE = r"\\(?:[\"\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})"
+_PYTHON_ESCAPE = r"\\[\\nrtbf'\"]"
+
+
+def _plain(quote: str, escape: str) -> re.Pattern[str]:
+    """Text of a string up to its quote or to an escape that needs a thought."""
+    return re.compile(f"{_TEXT[quote]}(?:{escape}{_TEXT[quote]})*")
+
+
+PLAIN = {'"': _plain('"', _JSON_ESCAPE), "'": _plain("'", _PYTHON_ESCAPE)}
+PLAIN_PYTHON = _plain('"', _PYTHON_ESCAPE)
 _REQUOTED = re.compile(r"\\(.)|\"", re.DOTALL)
 _BARE_RUN = re.compile(r"[^\s,:\]})(\[{\"'<>#/=;`|]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -963,11 +970,11 @@ class LiteralReader:
 def requoted(text: str, quote: str) -> str:
     """Plain text of a Python string as it stands in a JSON string."""
     if quote == "'":  # there a quote that is not escaped would end the string: each has its own backslash
-        if "\\'" in text and '\\"' not in text:
-            text = text.replace("\\'", "'")
-        if '"' not in text and "\\'" not in text:
-            return text
+        if '"' not in text:
+            return text.replace("\\'", "'") if "'" in text else text
         if '\\"' not in text:
+            if "'" in text:
+                text = text.replace("\\'", "'")
             return text.replace('"', '\\"')
     elif "\\'" not in text:
         return text

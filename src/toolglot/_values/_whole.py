@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
 MOST_LEVELS = 512
-SAMPLE = 256  # code points in which a second object tells that many small ones follow
+SAMPLE = 128  # code points in which a second object tells that many small ones follow
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 """What stands in every number that no float can hold, and in hardly any other."""
@@ -59,7 +59,7 @@ def json_at(text: str, start: int) -> tuple[Any, int] | None:
     """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
     twice, a number that no float can hold, or too deep a nesting."""
     try:
-        if text.find("{", start + 1, start + SAMPLE) >= 0 and text.find('{"', start + 1, start + SAMPLE) >= 0:
+        if text.find('{"', start + 1, start + SAMPLE) >= 0:
             return dense_at(text, start)
         value, end = scan(text, start)
     except NO_JSON:
