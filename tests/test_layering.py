@@ -42,6 +42,7 @@ LAYERS = (
     "_scan",
     "_shortcut_values",
     "_shortcut",
+    "_shortcut_messages",
     "formats",
     "_registry",
     "_fork",

@@ -224,6 +224,7 @@ class MessageReader:
             head = (self._tool or "", self._name_span) if headed else None
             block = self._block = BlockReader(self._inner, self._ctx, src.at, found.group(), self.writer.sink, head)
             self.writer = block.writer
+            self.writer.format_id = self._fmt.id
         status = block.read(src)
         return self._behind_block(src, block) if status == DONE else status
 

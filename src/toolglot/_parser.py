@@ -20,7 +20,7 @@ from ._match import Markers, unsuffixed
 from ._registry import formats, get_format
 from ._result import Collector, Result
 from ._scan import Grammar, Scanner, StartIn
-from ._shortcut import shortcut
+from ._shortcut_messages import shortcut
 from ._tools import Tools, kept_tools
 
 _CHOICES: dict[str, tuple[str, ...]] = {

@@ -171,6 +171,11 @@ class Shortcut:
             marks.append((at, end, "reasoning"))
         return end + len(closer)
 
+    def read_block(self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]) -> int:
+        """Read one block that begins at a place; returns its end, or -1."""
+        head = self._first(text, at)
+        return -1 if head is None else self._block(text, head, tools, calls, marks)
+
     def _block(
         self, text: str, head: re.Match[str] | None, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]
     ) -> int:
@@ -342,24 +347,8 @@ def _blank(text: str, at: int) -> int:
     return at
 
 
-_made: dict[int, tuple[object, Shortcut | None]] = {}
-
-
-def shortcut(fmt: object) -> Shortcut | None:
-    """The short cut of a format, or None where it has none. Made once a format."""
-    known = _made.get(id(fmt))
-    if known is not None and known[0] is fmt:
-        return known[1]
-    if not isinstance(fmt, Format):
-        return None
-    if len(_made) > 256:
-        _made.clear()
-    made = _make(fmt)
-    _made[id(fmt)] = fmt, made
-    return made
-
-
-def _make(fmt: Format) -> Shortcut | None:
+def shortcut_of(fmt: Format) -> Shortcut | None:
+    """The short cut of a format, or None where it has none."""
     compiled = Compiled.of(fmt)
     body = body_of(compiled)
     if body is None or compiled.separator not in ("", ",", ";"):

@@ -32,7 +32,7 @@ from tests.properties.strategies import (
     rendered,
 )
 from toolglot import ToolglotError, formats, render
-from toolglot._shortcut import shortcut
+from toolglot._shortcut_messages import shortcut
 
 USUAL = 400  # code points; seeds are no longer than this, and few texts are
 SHORTER = 160  # what longer ones are cut down to, at either end
