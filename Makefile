@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint laws fuzz fuzz-guided corpus replies docs clean
+.PHONY: run test lint laws fuzz fuzz-guided corpus replies docs bench instructions clean
 
 run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
@@ -40,8 +40,23 @@ replies: .venv/.test
 docs: .venv/.package
 	$(BIN)/toolglot formats --markdown > docs/formats.md
 
+# Every figure with its goal, and the peers; writes docs/benchmarks.md. The peers' packages take some GB.
+bench: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks
+
+# The table that the gate of counted instructions compares with (needs valgrind).
+instructions: .venv/.package
+	$(BIN)/python -m benchmarks.instructions --write
+
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-bench
+
+.venv-bench/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --upgrade "pip>=25.1"
+	.venv-bench/bin/pip install --quiet --editable . --group bench
+	.venv-bench/bin/pip install --quiet --no-deps --no-compile --group bench-peers
+	touch $@
 
 .venv/.package: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -12,63 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.hostile import UNITS
 from tests.properties.strategies import TOOLS, every_format, markers_of
 from tests.shared import lines_run
 from toolglot import Parser, Reasoning, Text, ToolglotError, formats, parse, render
 
 MOST = 2.3  # twice the text may cost this many times the lines
 CHUNK = 16
-
-# Each is repeated. The name says what a reader might do too often.
-UNITS = {
-    "open angles": "<",
-    "open brackets": "[",
-    "open braces": "{",
-    "open parentheses": "(",
-    "open objects": '{"a":',
-    "open lists of objects": '[{"a":',
-    "unoffered calls": "name(",
-    "offered calls": "save_note(",
-    "offered call keys": "save_note(text=",
-    "offered names": '{"name": "save_note", ',
-    "offered objects": '{"name": "save_note", "arguments": {',
-    "whole objects": '{"name": "Alice"}\n',
-    "whole unoffered calls": '{"name": "x", "arguments": {}}\n',
-    "fences": "```",
-    "json fences": "```json\n",
-    "fenced lines": "```\na\n",
-    "backticks": "`",
-    "backtick words": "`a` ",
-    "double quotes": '"',
-    "single quotes": "'",
-    "backslashes": "\\",
-    "escaped quotes": '\\"',
-    "commas": ",",
-    "blanks": " ",
-    "line breaks": "\n",
-    "comments": "/*",
-    "line comments": "//\n",
-    "digits": "9",
-    "letters": "a",
-    "words": "word ",
-    "thoughts": "<think>",
-    "thought closers": "</think>",
-    "thought halves": "<think",
-    "tool call openers": "<tool_call>",
-    "tool call lines": "<tool_call>\n",
-    "tool call halves": "<tool_cal",
-    "tool call closers": "</tool_call>",
-    "empty tool calls": "<tool_call></tool_call>",
-    "functions": "<function=save_note>\n",
-    "parameters": "<parameter=text>\n",
-    "undeclared parameters": "<parameter=x>\n",
-    "parameter closers": "</parameter>\n",
-    "argument closers": "</arg_value>",
-    "argument keys": "<arg_key>text</arg_key>",
-    "python strings": "save_note(text='",
-    "control halves": "<|tool",
-    "other scripts": "東",
-}
 
 
 CLOSER = re.compile(r"Quokka\s*<[^<>]*>")
