@@ -1,16 +1,18 @@
 """The one command: measures every row and the peers, prints the tables and writes `docs/benchmarks.md` and its plot.
 
-    python -m benchmarks [--quick] [--no-peers] [--rows WORD,..] [--formats ID,..] [--again FILE]
+    python -m benchmarks                     measures all and writes the page
+    python -m benchmarks --rows flat,peers   measures these anew; the rest of the page is what was measured before
+    python -m benchmarks --page              writes the page from what was measured before
+    python -m benchmarks --quick             a few small replies of three formats: a smoke test, which writes nothing
 
-The rule: `--quick`, and a run of some rows or formats only, prints but does not write the page.
+The rule: each group of rows is kept as soon as it is measured, so that a run that is stopped loses only one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from toolglot import formats
@@ -22,7 +24,7 @@ from .replies import SIX, SIZES
 from .rows import Row
 
 KEPT = page.ROOT / "build" / "benchmarks.json"
-"""What was measured last, so that the page can be written again without measuring (`--again`)."""
+"""What was measured last, by group."""
 
 QUICK_FORMATS = ("hermes", "qwen3_xml", "pythonic")
 SPIKE_RUNS = 3
@@ -54,48 +56,60 @@ def measures(names: list[str], quick: bool) -> dict[str, Callable[[], list[Row]]
 def main() -> None:
     """Measure, print, and write the page."""
     options = _options()
-    kept: dict[str, Any] = {"rows": [], "peers": [], "unfit": {}}
-    if options.again:
-        kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    rows = [Row.from_dict(row) for row in kept["rows"]]
-    found = [Comparison(**one) for one in kept["peers"]]
-    reasons: dict[str, str] = kept["unfit"]
-    if not options.again:
-        for row in _measured(options):
-            rows.append(row)
-            print(" | ".join(row.cells()), flush=True)
-        if options.peers:
-            reasons = {peer: why for peer in PEERS if (why := unfit(peer))}
-            found = list(_compared(options.quick, reasons))
-    every = [*rows, *page.peer_rows(found)]
-    print(page.main_table(every), page.peer_tables(found, reasons) if found or reasons else "", sep="\n\n")
-    if options.writes:
-        _keep(rows, found, reasons)
+    names = options.formats.split(",") if options.formats else [f.id for f in formats()]
+    if options.quick and not options.formats:
+        names = list(QUICK_FORMATS)
+    groups = measures(names, options.quick)
+    wanted = [] if options.page else options.rows.split(",") if options.rows else [*groups, "peers"]
+    writes = not (options.quick or options.formats)
+    kept = _kept() if writes else {}
+    for word in wanted:
+        kept[word] = _peers(options.quick) if word == "peers" else [row.to_dict() for row in groups[word]()]
+        for row in kept[word] if word != "peers" else ():
+            print(" | ".join(Row.from_dict(row).cells()), flush=True)
+        if writes:
+            KEPT.parent.mkdir(exist_ok=True)
+            KEPT.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+    _tell(groups, kept, writes)
+
+
+def _tell(groups: Iterable[str], kept: dict[str, Any], writes: bool) -> None:
+    """Print what is known, and write the page."""
+    peers = kept.get("peers") or {"found": [], "unfit": {}}
+    found, reasons = [Comparison(**one) for one in peers["found"]], peers["unfit"]
+    rows = [Row.from_dict(row) for word in groups for row in kept.get(word, ())]
+    rows += page.peer_rows(found)
+    print("\n" + page.main_table(rows))
+    if found or reasons:
+        print("\n" + page.peer_tables(found, reasons))
+    if writes:
         facts = {"formats": len(formats()), "spike": SPIKE_RUNS}
-        page.PAGE.write_text(page.written(every, found, reasons, facts), encoding="utf-8")
+        page.PAGE.write_text(page.written(rows, found, reasons, facts), encoding="utf-8")
         page.plot(found)
+
+
+def _kept() -> dict[str, Any]:
+    """What was measured before, by group."""
+    known: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    return known
 
 
 def _options() -> argparse.Namespace:
     known = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
-    known.add_argument("--quick", action="store_true", help="a few small replies of three formats: a smoke test")
-    known.add_argument("--no-peers", dest="peers", action="store_false")
-    known.add_argument("--rows", default="", help="only these groups of rows, by comma")
-    known.add_argument("--formats", default="", help="only these formats, by comma")
-    known.add_argument("--again", action="store_true", help="write the page from what was measured last")
-    options = known.parse_args()
-    options.writes = options.peers and not (options.quick or options.rows or options.formats)
-    return options
+    known.add_argument("--quick", action="store_true", help="a few small replies of three formats; writes nothing")
+    known.add_argument("--rows", default="", help="only these groups, by comma; the others as measured before")
+    known.add_argument("--formats", default="", help="only these formats, by comma; writes nothing")
+    known.add_argument("--page", action="store_true", help="measure nothing: write what was measured before")
+    return known.parse_args()
 
 
-def _measured(options: argparse.Namespace) -> Iterator[Row]:
-    names = options.formats.split(",") if options.formats else [f.id for f in formats()]
-    if options.quick and not options.formats:
-        names = list(QUICK_FORMATS)
-    wanted = options.rows.split(",") if options.rows else None
-    for word, measure in measures(names, options.quick).items():
-        if wanted is None or word in wanted:
-            yield from measure()
+def _peers(quick: bool) -> dict[str, Any]:
+    reasons = {peer: why for peer in PEERS if (why := unfit(peer))}
+    found = []
+    for one in _compared(quick, reasons):
+        print(page.peer_line(one), flush=True)
+        found.append(one.to_dict())
+    return {"found": found, "unfit": reasons}
 
 
 def _compared(quick: bool, reasons: dict[str, str]) -> Iterator[Comparison]:
@@ -103,12 +117,6 @@ def _compared(quick: bool, reasons: dict[str, str]) -> Iterator[Comparison]:
         for format in SIX if peer not in reasons else ():
             if format in adapter.formats:
                 yield compared(peer, format, quick)
-
-
-def _keep(rows: list[Row], found: list[Comparison], reasons: dict[str, str]) -> None:
-    data = {"rows": [row.to_dict() for row in rows], "peers": [one.to_dict() for one in found], "unfit": reasons}
-    KEPT.parent.mkdir(exist_ok=True)
-    Path(KEPT).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -31,9 +31,10 @@ whole and streamed; where one is wrong the row says so.
 
 NOTES = """## How it is measured
 
-- Replies are rendered by `toolglot.render` in each of the {formats} formats, at 200 B, 2 KB, 64 KB and 1 MB of UTF-8, in two
-  shapes: `text` holds one long string of code with quotes, escapes, brackets and wide characters, `rows` a long list
-  of small objects (dense JSON). Where a format's markers alone are longer than 200 B, the shortest reply is read.
+- Replies are rendered by `toolglot.render` in each of the {formats} formats, at 200 B, 2 KB, 64 KB and 1 MB of
+  UTF-8, in two shapes: `text` holds one long string of code with quotes, escapes, brackets and wide characters,
+  `rows` a long list of small objects (dense JSON). Where a format's markers alone are longer than 200 B, the
+  shortest reply is read.
 - Formats are JSON-valued, XML-like or pythonic by their declarations: what stands for the values. Gemma's own
   notation counts as pythonic, since it is a literal syntax of its own.
 - A whole reply is in times of `json.loads` of the arguments alone. A delta is in times of an empty method call,
@@ -105,13 +106,22 @@ def peer_tables(found: Sequence[Comparison], unfit: dict[str, str]) -> str:
     return "\n\n".join(parts).replace("\n\n- ", "\n- ")
 
 
+def peer_line(one: Comparison) -> str:
+    """A comparison on one line."""
+    sizes = [f"{size} {_whole(one, size)}" for size in one.whole]
+    deltas = [] if one.deltas is None else ["deltas " + ", ".join(_deltas(one))]
+    return " | ".join([one.peer, one.format, *sizes, *deltas, *filter(None, [one.error])])
+
+
 def _whole(one: Comparison, size: str) -> str:
     if size not in one.whole:
         return "–"
-    times = one.whole[size]
-    return ("✗ " if size in one.wrong else "") + (
-        f"{times:.2g}" if 0 < times < 10 else f"{times:,.0f}" if times else ""
-    )
+    mark = "✗ " if size in one.wrong else ""
+    return mark + (_times(one.whole[size]) if one.whole[size] else "")
+
+
+def _times(value: float) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
 
 
 def _deltas(one: Comparison) -> list[str]:
