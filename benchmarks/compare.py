@@ -25,15 +25,15 @@ from .peers import PEERS, Peer
 from .replies import MARKERS, SIZES, TOOLS, Reply, cut, reply
 from .streams import parser
 
-LIMIT = 120
+LIMIT = 240
 """Seconds for one process; the first import of a peer, which compiles it, may take longer."""
 
-IMPORT_LIMIT = 300
+IMPORT_LIMIT = 400
 
 STREAM_LIMIT = 25
-"""Seconds after which a stream is cut short: what is left of it would cost the peer more, not less."""
+"""Seconds of the process's own time after which a stream is cut short: the rest would cost the peer more, not less."""
 
-WINDOW = 64
+WINDOW = 128
 SLOW = 2.0
 """Seconds from which on a whole reply is read only once by the peer."""
 
