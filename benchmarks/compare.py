@@ -3,7 +3,7 @@
 The rule: for each peer and format a process of its own with a hard limit, whose lines are kept up to where it was
 stopped. A peer's answer is compared with what was rendered; a wrong one is told as such.
 
-    python -m benchmarks.compare PEER FORMAT import|whole|stream [--quick]
+    python -m benchmarks.compare PEER FORMAT [--import] [--quick]
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ STREAM_LIMIT = 25
 """Seconds of the process's own time after which a stream is cut short: the rest would cost the peer more, not less."""
 
 WINDOW = 128
-SLOW = 2.0
-"""Seconds from which on a whole reply is read only once by the peer."""
+SLOW, HOPELESS = 2.0, 8.0
+"""Seconds from which on a whole reply is read only once by the peer, and a longer one is not tried."""
 
 
 @dataclass
@@ -67,35 +67,34 @@ def version(peer: str) -> str:
 
 
 def compared(peer: str, format: str, quick: bool = False) -> Comparison:
-    """Run both measurements in processes of their own."""
+    """Run the measurements of a peer and format in a process of their own."""
     found = Comparison(peer, format)
-    for what in ("whole", "stream"):
-        for line in _lines(peer, format, what, quick, LIMIT):
-            if "size" in line:
-                found.whole[line["size"]] = line["times"]
-                found.wrong += [] if line["right"] else [line["size"]]
-            elif "read" in line:
-                found.deltas, found.read, found.points = line["times"], line["read"], line["points"]
-                found.deltas_wrong = line["right"] is False
-            else:
-                found.error = found.error or line["error"]
+    for line in _lines([peer, format, *(["--quick"] if quick else [])], LIMIT):
+        if "size" in line:
+            found.whole[line["size"]] = line["times"]
+            found.wrong += [] if line["right"] else [line["size"]]
+        elif "read" in line:
+            found.deltas, found.read, found.points = line["times"], line["read"], line["points"]
+            found.deltas_wrong = line["right"] is False
+        else:
+            found.error = found.error or line["error"]
     return found
 
 
 def unfit(peer: str) -> str:
     """Why a peer cannot be measured, or nothing."""
     format = next(iter(PEERS[peer].formats))
-    return next((line["error"] for line in _lines(peer, format, "import", True, IMPORT_LIMIT)), "")
+    return next((line["error"] for line in _lines([peer, format, "--import"], IMPORT_LIMIT)), "")
 
 
-def _lines(peer: str, format: str, what: str, quick: bool, limit: float) -> Iterator[dict[str, Any]]:
-    command = [sys.executable, "-m", "benchmarks.compare", peer, format, what, *(["--quick"] if quick else [])]
+def _lines(arguments: list[str], limit: float) -> Iterator[dict[str, Any]]:
+    command = [sys.executable, "-m", "benchmarks.compare", *arguments]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
         text, error = told.stdout, told.stderr if told.returncode else ""
     except subprocess.TimeoutExpired as stopped:
         text = stopped.stdout.decode() if isinstance(stopped.stdout, bytes) else stopped.stdout or ""
-        error = f"{what}: no answer within {limit:.0f} s"
+        error = f"no answer within {limit:.0f} s"
     yield from (json.loads(line) for line in text.splitlines() if line.startswith("{"))
     if error.strip():
         yield {"error": error.strip().splitlines()[-1][:160]}
@@ -117,6 +116,8 @@ def whole(peer: Peer, format: str, sizes: list[str], budget: Budget) -> Iterator
             continue
         first = now() - begin
         yield {"size": size, "times": _times(read, given, first, budget), "right": right}
+        if first > HOPELESS:
+            return
 
 
 def _times(read: Any, given: Reply, first: float, budget: Budget) -> float:
@@ -170,21 +171,22 @@ def thinned(points: list[list[float]]) -> list[list[float]]:
 
 def main(arguments: list[str]) -> None:
     """Measure one peer and format, and print a line of JSON for each figure."""
-    name, format, what = arguments[:3]
-    quick = "--quick" in arguments
+    name, format = arguments[:2]
     try:
         peer = PEERS[name]()
     except Exception as error:  # a package may fail in any way while it is imported
         print(json.dumps({"error": f"{type(error).__name__}: {error}"[:160]}))
         return
-    if what == "import":
+    if "--import" in arguments:
         return
+    quick = "--quick" in arguments
     sizes = ["200 B", "2 KB"] if quick else list(SIZES)
-    lines = whole(peer, format, sizes, QUICK if quick else FULL)
-    if what == "stream":
-        lines = stream(peer, format, "2 KB" if quick else "64 KB", STREAM_LIMIT)
-    for line in lines:
-        print(json.dumps(line), flush=True)
+    for lines in (  # the stream first: it is cut short where it is dear, while a whole reply may never come back
+        stream(peer, format, "2 KB" if quick else "64 KB", STREAM_LIMIT),
+        whole(peer, format, sizes, QUICK if quick else FULL),
+    ):
+        for line in lines:
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
