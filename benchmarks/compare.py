@@ -30,11 +30,11 @@ LIMIT = 240
 
 IMPORT_LIMIT = 400
 
-STREAM_LIMIT = 25
+STREAM_LIMIT = 12
 """Seconds of the process's own time after which a stream is cut short: the rest would cost the peer more, not less."""
 
 WINDOW = 128
-SLOW, HOPELESS = 2.0, 8.0
+SLOW, HOPELESS = 1.0, 1.5
 """Seconds from which on a whole reply is read only once by the peer, and a longer one is not tried."""
 
 

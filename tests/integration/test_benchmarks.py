@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks import replies
+from benchmarks import page, replies
+from benchmarks.compare import Comparison
 from benchmarks.replies import SIX, SIZES, TOOLS
 from benchmarks.rows import Row
 from benchmarks.whole import short_replies
@@ -74,3 +75,21 @@ def test_the_worst_value_decides_a_row() -> None:
     row.wrong.append("ugly")
     assert "wrong" in row.verdict
     assert Row.from_dict(row.to_dict()) == row
+
+
+def test_the_page_tells_goals_peers_and_what_could_not_be_measured() -> None:
+    row = Row("whole reply", 2.5)
+    row.add("hermes", 1.2)
+    good = Comparison("vLLM", "hermes", {"200 B": 3.5, "2 KB": 120.4}, ["2 KB"], 86.2, 1.0, False, [[100, 900, 20]])
+    slow = Comparison("SGLang", "hermes", {"200 B": 2.0}, [], 400.0, 0.25, error="no answer within 240 s")
+    text = page.written(
+        [row, *page.peer_rows([good, slow])], [good, slow], {"MAX": "not there"}, {"formats": 78, "spike": 3}
+    )
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    assert ["whole reply", "2.5", "1.2 (hermes)", "1.2", "reached"] in cells
+    assert ["vLLM", "hermes", "3.5", "✗ 120", "–", "–"] in cells
+    assert ["vLLM", "hermes", "86", "100%", "right"] in cells
+    assert ["SGLang", "hermes", "400", "25%", "–"] in cells
+    assert "SGLang, hermes: no answer within 240 s" in text
+    assert "was not measured: not there" in text
+    assert "0.5 (SGLang, hermes, 200 B)" in text  # a wrong answer is nobody's goal
