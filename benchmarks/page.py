@@ -60,10 +60,11 @@ PEER_NOTES = """## Peers
 
 Each peer runs in a process of its own, with us in turn in the same one. A number is the peer's cost in times of ours:
 above 1 we are cheaper. ✗ marks a wrong answer, – what was not measured, since the size before took seconds. Peers
-give their own results: vLLM, SGLang and MAX hand out the arguments as JSON text, we as a dictionary. vLLM's parsers
-get the growing texts and ids that their signature asks for, and a stand-in for the tokenizer that knows the markers;
-the mlx-lm parsers get the text between the markers, as its server cuts it; MAX's parsers run with its engine stubbed;
-SGLang's detectors come from the package llm-router-utils. A marker that is one token arrives whole, as from a server.
+give their own results: vLLM, SGLang and MAX hand out the arguments as JSON text (vLLM's deepseek_v31 without having
+read it), we as a dictionary and as text. vLLM's parsers get the growing texts and ids that their signature asks for,
+and a stand-in for the tokenizer that knows the markers; the mlx-lm parsers get the text between the markers, as its
+server cuts it; MAX's parsers run with its engine stubbed; SGLang's detectors come from the package llm-router-utils.
+A marker that is one token arrives whole, as from a server.
 """
 
 
@@ -119,7 +120,7 @@ def _whole(one: Comparison, size: str) -> str:
     if size not in one.whole:
         return "–"
     mark = "✗ " if size in one.wrong else ""
-    return mark + (_times(one.whole[size]) if one.whole[size] else "")
+    return (mark + (_times(one.whole[size]) if one.whole[size] else "")).strip()
 
 
 def _times(value: float) -> str:
