@@ -65,6 +65,11 @@ _IDENTIFIER = r"[A-Za-z_$][\w$.-]{0,128}"
 _KEY_AHEAD = re.compile(
     rf"(?:\"[^\"\\\n]{{0,{LOOKAHEAD}}}\"|'[^'\\\n]{{0,{LOOKAHEAD}}}'|{_IDENTIFIER})[ \t\r\n]{{0,64}}:"
 )
+_KEY_BEGUN = re.compile(
+    rf"(?:\"[^\"\\\n]{{0,{LOOKAHEAD}}}(?:\"[ \t\r\n]{{0,64}})?|'[^'\\\n]{{0,{LOOKAHEAD}}}(?:'[ \t\r\n]{{0,64}})?"
+    rf"|{_IDENTIFIER}[ \t\r\n]{{0,64}})\Z"
+)
+"""What the end of the text cuts, and may be such a key."""
 _KEYWORD = re.compile(r"\w{0,129}[ \t]{0,64}=?")
 _KEYWORD_AHEAD = re.compile(r"[^\W\d]\w{0,128}[ \t]{0,64}=(?!=)")
 _CONSTANT_AHEAD = re.compile(r"(?:true|false|null|True|False|None)(?!\w)")
@@ -496,8 +501,7 @@ class LiteralReader:
         """Whether a key and its colon stand at pos: 1, 0, or -1 for too little text to tell."""
         if _KEY_AHEAD.match(src.buf, pos):
             return 1
-        short = len(src.buf) - pos < LOOKAHEAD + 80 and not src.final
-        return -1 if short and "\n" not in src.buf[pos:] else 0
+        return -1 if not src.final and _KEY_BEGUN.match(src.buf, pos) else 0
 
     def _key_read(self, key: str, at: int, body: str | None = None) -> int:
         """A key is whole; `body` is the inside of its JSON string, which is kept as it was written."""
