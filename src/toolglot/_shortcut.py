@@ -310,7 +310,7 @@ def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
     if fmt.body.field == "call":
         keys = fmt.format.keys[2:]
         key = f'"{re.escape(keys[0])}"' if keys else "(?!)"
-        return f'{_BLANK}(?:,{_BLANK}{key}{_BLANK}:{_BLANK}"([^"\\\\]{{1,256}})"{_BLANK})?}}()'
+        return f'{_BLANK}(?:,{_BLANK}{key}{_BLANK}:{_BLANK}"([^"\\\\\\x00-\\x1f]{{1,256}})"{_BLANK})?}}()'
     blank = _BLANK if fmt.body.field == "params" else ""  # the machine looks for a further parameter
     return "((?!))?" + (_BLANK.join(["", *(_exact(s.literal) for s in steps)]) or blank) + "()"
 
