@@ -25,7 +25,7 @@ from ._values._raw import RawReader
 Value: TypeAlias = LiteralReader | RawReader
 
 _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
-_BATCH = 1024  # code points that go by before the machine is told
+_BATCH = 512  # code points that go by before the machine is told
 _MARGIN = 64
 YOUNG = 64  # code points up to which a string may be one of many small ones
 GATHERED = 128  # code points of dense structure that wait for the machine at the most

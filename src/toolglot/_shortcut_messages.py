@@ -32,7 +32,9 @@ class MessageShortcut:
         self._body = JsonBody().read
         before, _, behind = fmt.write.partition("{call}" if inner is not None else "{args}")
         head, named, tail = before.partition("{name}")
-        self._call = re.compile(re.escape(head) + (_NAME if named else "()") + re.escape(tail) + (_BLANK if inner is None else "")).match
+        self._call = re.compile(
+            re.escape(head) + (_NAME if named else "()") + re.escape(tail) + (_BLANK if inner is None else "")
+        ).match
         self._behind = re.compile((_BLANK if behind else "") + re.escape(behind)).match
         thought, prose = (re.escape(t.partition("{text}")[0]) if t else "(?!)" for t in (fmt.thought, fmt.prose))
         self._said = re.compile(f"(?:{thought}()|{prose}())").match
