@@ -28,6 +28,7 @@ _ESCAPED = 6  # code points of JSON that one code point of a reply makes at the 
 _BATCH = 512  # code points that go by before the machine is told
 _MARGIN = 64
 YOUNG = 64  # code points up to which a string may be one of many small ones
+HELD = 1024  # of a value that goes out when its call is over
 GATHERED = 128  # code points of dense structure that wait for the machine at the most
 
 _new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
@@ -348,17 +349,18 @@ class ProsePath(_Path):
 
 
 class Gathered:
-    """Pieces of dense structure that wait: at most `GATHERED` code points, and up to the bracket that may be the last.
+    """Pieces of dense structure, or of a value that is held anyway: they wait up to the bracket that may be the last.
 
-    Brackets inside of strings count too: they make it wait for less, or up to `GATHERED`. What was gathered is read by
-    the value's own reader; where that has anything to say but arguments, the machine goes on.
+    Brackets inside of strings count too: they make it wait for less, or up to `most` code points. What was gathered is
+    read by the value's own reader; where that has anything to say but arguments, the machine goes on.
     """
 
-    __slots__ = ("_direct", "_levels", "_parts", "_size", "_src", "_value", "_writer")
+    __slots__ = ("_direct", "_levels", "_most", "_parts", "_size", "_src", "_value", "_writer")
     long = False
 
-    def __init__(self, writer: CallWriter, value: LiteralReader, src: Source, direct: bool) -> None:
+    def __init__(self, writer: CallWriter, value: Value, src: Source, *, direct: bool, most: int = GATHERED) -> None:
         self._writer = writer
+        self._most = most
         self._value = value
         self._src = src
         self._direct = direct  # what the writer says goes out at once
@@ -366,14 +368,16 @@ class Gathered:
 
     def _start(self) -> None:
         src = self._src
-        self._levels = len(self._value.frames) + _nesting(src.buf[src.pos :])
+        value = self._value
+        open_now = len(value.frames) + value.keyword if isinstance(value, LiteralReader) else 0
+        self._levels = open_now + _nesting(src.buf[src.pos :])
         self._parts: list[str] = []
         self._size = 0
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
         self._size += len(text)
-        if self._size > GATHERED:
+        if self._size > self._most:
             return None
         self._parts.append(text)
         if ("}" in text or "]" in text or ")" in text) and self._levels + _nesting("".join(self._parts)) <= 0:
@@ -384,12 +388,17 @@ class Gathered:
     def read(self, text: str) -> bool:
         """Read what was gathered and a piece behind it; False if the machine must go on from there."""
         history = self._writer.ctx.history
-        if not self._direct or history.size + self._size + _MARGIN > self._writer.ctx.limits["reply"]:
+        value = self._value
+        if (
+            not self._direct
+            or isinstance(value, RawReader)
+            or history.size + self._size + _MARGIN > self._writer.ctx.limits["reply"]
+        ):
             self._parts.append(text)
             return False
         whole = "".join((*self._parts, text))
         history.push(whole)
-        src, value = self._src, self._value
+        src = self._src
         src.push(whole)
         self._parts = []
         if LiteralReader.read(value, src) != MORE or value.problems or not value.live:

@@ -18,7 +18,7 @@ from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
-from ._hot import YOUNG, Gathered, Hot, ProsePath, value_path
+from ._hot import HELD, YOUNG, Gathered, Hot, ProsePath, value_path
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers, unsuffixed
@@ -350,16 +350,17 @@ class Scanner:
             loose = self.loose
             if loose is None:
                 return self._prose_path(collector)
-            if not self._lives(loose) or self.loose_ended or self.loose_kept < len(loose.sink):
-                return None
             reader = loose.block
-            if reader is None:
+            if reader is None or self.loose_ended:
                 return None
-        elif reader.writer.sink is not self.out:
-            return None
+            says = self._lives(loose) and self.loose_kept == len(loose.sink)
+        else:
+            says = reader.writer.sink is self.out
         value = reader.value
         if value is None:
-            return self._message_path(collector, reader) if isinstance(reader, MessageReader) else None
+            return self._message_path(collector, reader) if isinstance(reader, MessageReader) and says else None
+        if not says or self.ctx.arguments == "whole":  # nothing goes out before the call is over
+            return Gathered(reader.writer, value, self.src, direct=False, most=HELD) if gathers else None
         return self._value_path(collector, reader.writer, value, gathers)
 
     def _value_path(
@@ -373,7 +374,7 @@ class Scanner:
                 self.dense += 1
                 value.patient = gathers and self.dense > DENSE
                 if value.patient:
-                    return Gathered(writer, value, src, writer.sink is self.out and self.sink is self.out)
+                    return Gathered(writer, value, src, direct=writer.sink is self.out and self.sink is self.out)
             if begin < 0:
                 return None
         passes = value.passes and len(src.buf) - src.pos <= 5
