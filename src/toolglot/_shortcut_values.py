@@ -16,6 +16,7 @@ from ._elements import decode_elements
 from ._format import GAP, KEY, SUFFIX, Compiled, written
 from ._machine import Compiles
 from ._schema import Node, decode
+from ._values._delimited import DELIMITERS
 from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
 from ._values._raw import decode_entities
 from ._values._whole import NO_JSON, SAMPLE, SURROGATE, dense_at, json_at, paired, python_at, scan, shallow
@@ -95,9 +96,6 @@ class JsonBody:
         return arguments, spelled, start, end, end
 
 
-# -- arguments as parameters -------------------------------------------------------------------------
-
-
 Place: TypeAlias = tuple[str, Node, int]
 """A parameter as JSON writes its key, its node, and what its text may be: see `_TEXT`."""
 
@@ -116,6 +114,70 @@ def _place(node: Node, key: str) -> Place:
     return place
 
 
+class DelimitedBody:
+    """The arguments are an object of the Gemma family: bare keys, and strings between delimiters without escapes."""
+
+    __slots__ = ("_delimiter",)
+    closers: tuple[str, ...] = ()
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+
+    def read(self, text: str, start: int, node: Node) -> Read | None:
+        """See `Body`."""
+        if text.startswith("{}", start):
+            return {}, "{}", start, start + 2, start + 2
+        if not text.startswith("{", start):
+            return None
+        arguments: dict[str, Any] = {}
+        pieces: list[str] = []
+        at = start
+        while text[at : at + 1] == ("," if pieces else "{"):
+            found = _BARE_KEY(text, at + 1)
+            key = found[1] if found is not None else ""
+            if found is None or key in arguments:
+                return None
+            place = node.places.get(key) or _place(node, key)
+            read = self._value(text, found.end(), place)
+            if read is None:
+                return None
+            arguments[key], spelled, at = read
+            pieces += ("," if pieces else "{", encode_basestring(key), ":", spelled)
+        if text[at : at + 1] != "}" or ("properties" in arguments and "type" in arguments):
+            return None
+        spelled = "".join((*pieces, "}"))
+        return None if len(spelled) > _MOST_ARGUMENTS else (arguments, spelled, start, at + 1, at + 1)
+
+    def _value(self, text: str, start: int, place: Place) -> tuple[Any, str, int] | None:
+        node = place[1]
+        delimiter = self._delimiter
+        if text.startswith(delimiter, start):
+            begin = start + len(delimiter)
+            end = text.find(delimiter, begin)
+            if end < 0 or not node.text:
+                return None
+            value = text[begin:end]
+            return value, encode_basestring(value), end + len(delimiter)
+        word = _DELIMITED_WORD(text, start)
+        if word is None:
+            return None
+        return _word(word[1], node, word.end())
+
+
+_BARE_KEY = re.compile(r"([^\s:{}\[\],\"'<>/#\\]{1,128}):").match
+_DELIMITED_WORD = re.compile(_WORD.pattern.replace(r"(?=[\s,)])", "(?=[,}])").replace("True|False|None|", "")).match
+
+
+def _word(word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
+    """A number or a constant, its JSON and its end."""
+    json_text = _SPELLED.get(word, word)
+    value = _CONSTANTS[word] if word in _CONSTANTS else json.loads(json_text)
+    return (value, json_text, end) if node.fits(value) else None
+
+
+# -- arguments as parameters -------------------------------------------------------------------------
+
+
 class ParamBody:
     """The arguments are a run of parameters."""
 
@@ -129,6 +191,8 @@ class ParamBody:
         ending = re.escape(written(fmt.param_middle[0])[:1]) if fmt.param_middle else ""  # it ends a key wherever it is
         key = r"([^\W\d][\w-]{0,255})" if not fmt.param_open else rf"([^\s<>\"'={ending}]{{1,256}})"
         pieces = [*map(_exact, fmt.param_open)]
+        if fmt.param_open and fmt.param_open[-1].endswith("<"):  # a closer is no key
+            key = f"(?!/){key}"
         middle = _BLANK.join(map(_exact, fmt.param_middle))
         if not fmt.param_open:
             middle = f"{_BLANK}{middle}(?!=)"
@@ -362,12 +426,7 @@ class PythonValues:
         node = place[1]
         if text is not None:
             return (text, f'"{text}"', found.end()) if node.text else None
-        return self._word(word, node, found.end())
-
-    def _word(self, word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
-        json_text = _SPELLED.get(word, word)
-        value = _CONSTANTS[word] if word in _CONSTANTS else json.loads(json_text)
-        return (value, json_text, end) if node.fits(value) else None
+        return _word(word, node, found.end())
 
     def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
         """The value at start, its JSON and its end."""
@@ -379,7 +438,7 @@ class PythonValues:
         if char in ("{", "["):
             return self._container(text, start, node)
         word = _WORD.match(text, start)
-        return None if word is None else self._word(word[1], node, word.end())
+        return None if word is None else _word(word[1], node, word.end())
 
     def _string(self, text: str, start: int, quote: str) -> tuple[str, str, int] | None:
         plain = (PLAIN_PYTHON if quote == '"' else PLAIN["'"]).match(text, start + 1)
@@ -413,6 +472,8 @@ def _blank_end(text: str, at: int) -> int:
 def body_of(fmt: Compiled) -> Body | None:
     """What reads the arguments of a format's calls, or None where only the machine can."""
     if fmt.body.field != "params":
+        if fmt.body.codec in DELIMITERS:
+            return DelimitedBody(DELIMITERS[fmt.body.codec])
         return JsonBody() if fmt.body.codec in ("json", "raw") else None
     if fmt.value_codec == "python":
         return ParamBody(fmt, PythonValues()) if not fmt.param_open and not fmt.param_close else None
