@@ -375,7 +375,7 @@ def compile_schema(schema: object) -> Node:
     >>> compile_schema({"$ref": "#/nowhere"}).types is None
     True
     """
-    return _Root(schema).node(schema) if isinstance(schema, Mapping) else ANY
+    return _Root(schema).node(schema) if isinstance(schema, Mapping) and schema else ANY
 
 
 def coerce(node: Node, kind: str, json_text: str) -> tuple[str, Code | None]:
