@@ -320,6 +320,8 @@ def _opener(fmt: Compiled) -> str:
     opening = "".join(_exact(t) + _BLANK for t in (fmt.opens[0] if fmt.opens else ()))
     if fmt.format.tier == "tagged":
         return opening
+    if fmt.opens and fmt.opens[0][:1] and fmt.opens[0][0].startswith("```"):  # a fence ends its own line
+        return rf"^{_exact(fmt.opens[0][0])}[ \t]{{0,32}}\r?\n" + _BLANK
     if fmt.section_optional and not any(fmt.closes[:1]):
         return f"^(?:{opening})?"
     return f"^{opening}"  # a closer that nothing opened is for the machine
