@@ -200,7 +200,7 @@ class ParamBody:
             middle += r"(\w{0,32})" + "".join(_BLANK + _exact(t) for t in fmt.type_close)
         opening = f"{_BLANK}(){_BLANK.join(pieces)}{key}{middle}"
         self._open = re.compile(opening).match
-        self._simple = re.compile(opening + values.simple if values.simple and not fmt.typed else "(?!)").match
+        self._simple = re.compile(opening + values.simple if values.simple else "(?!)").match
         separator = fmt.format.param_separator.strip()
         self._separator = re.compile(_BLANK + re.escape(separator)).match if separator else None
 
@@ -229,7 +229,11 @@ class ParamBody:
                 return None
             if first < 0:
                 first = found.start(1)
-            read = self._values.matched(found, place) if whole else self._complex(text, found, place, key)
+            kind = self._kind(found) if self._typed is not None else ""
+            if whole:
+                read = self._values.matched(found, place, kind)
+            else:
+                read = self._values.at(text, found.end(), place, key, kind)
             if read is None:
                 return None
             arguments[key], spelled, at = read
@@ -247,9 +251,6 @@ class ParamBody:
         if len(spelled) > _MOST_ARGUMENTS:
             return None
         return arguments, spelled, end if first < 0 else first, end, at
-
-    def _complex(self, text: str, found: re.Match[str], place: Place, key: str) -> tuple[Any, str, int] | None:
-        return self._values.at(text, found.end(), place, key, self._kind(found) if self._typed is not None else "")
 
     def _kind(self, found: re.Match[str]) -> str:
         """The type that the wire says: string, json or none."""
@@ -292,15 +293,16 @@ class RawValues:
         self.simple = self._simple_value()
 
     def _simple_value(self) -> str:
-        """A value without its closer's first character, and the closer: group 3 is the value."""
-        if self._keyed or self._codec not in ("raw", "xml") or self._lead not in ("", "\n"):
+        """A value without its closer's first character, and the closer: the last group is the value."""
+        if self._codec == "cdata" or self._lead not in ("", "\n"):
             return ""
         lead = r"(?:\r?\n)?" if self._lead else ""
-        return f"{lead}([^{re.escape(self._first)}]*+){re.escape(self._close)}"
+        close = re.escape(self._close).replace(re.escape(KEY), r"\2")  # group 2 is the key
+        return f"{lead}([^{re.escape(self._first)}]*+){close}"
 
-    def matched(self, found: re.Match[str], place: Place) -> tuple[Any, str, int] | None:
+    def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
-        raw = found[3]
+        raw = found[found.re.groups]
         tail = self._tail
         if tail and raw.endswith(tail):
             raw = raw[: -len(tail)]
@@ -308,8 +310,10 @@ class RawValues:
                 raw = raw[:-1]
         if self._decodes and "&" in raw:
             raw = decode_entities(raw)
-        what = place[2]
-        if what == _TEXT:
+        if kind or not self._plain:
+            read = self._typed(place[1], raw, kind)
+            return None if read is None else (*read, found.end())
+        if place[2] == _TEXT:
             return raw, encode_basestring(raw), found.end()
         return self._short(raw, place, found.end())
 
@@ -420,7 +424,7 @@ class PythonValues:
     simple = rf"{_BLANK}(?:'([^'\\\x00-\x1f\"]*+)'(?!')|{_WORD.pattern})"
     """A string without escapes and without quotes in it (group 3), or a word (group 4)."""
 
-    def matched(self, found: re.Match[str], place: Place) -> tuple[Any, str, int] | None:
+    def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple argument, its JSON and its end."""
         text, word = found.group(3, 4)
         node = place[1]
