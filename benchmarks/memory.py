@@ -82,22 +82,23 @@ def idle_rows(formats: list[str], count: int) -> list[Row]:
 def idle(format: str, count: int) -> tuple[float, float]:
     """KB of each parser, without and with the text that it has read."""
     text = reply(format, "text", SIZES["2 KB"]).text
-    deltas = cut(text[: len(text) // 2])
-    _opened(format, deltas)  # what is made once for all stays out
+    text = text[: len(text) // 2]
+    _opened(format, text)  # what is made once for all stays out
     gc.collect()
     tracemalloc.start()
     try:
-        parsers = [_opened(format, deltas) for _ in range(count)]
+        parsers = [_opened(format, text) for _ in range(count)]
         gc.collect()
         each = tracemalloc.get_traced_memory()[0] / count
     finally:
         tracemalloc.stop()
     assert len(parsers) == count
-    return (each - sys.getsizeof("".join(deltas))) / 1024, each / 1024
+    return (each - sys.getsizeof(text)) / 1024, each / 1024
 
 
-def _opened(format: str, deltas: list[str]) -> Any:
+def _opened(format: str, text: str) -> Any:
+    """A parser that has read a text; the deltas are its own, as they would be from a server."""
     one = parser(format)
-    for delta in deltas:
+    for delta in cut(text):
         one.feed(delta)
     return one

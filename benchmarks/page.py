@@ -176,6 +176,6 @@ def plot(found: Sequence[Comparison], path: Path = PLOT) -> None:
     figure.supylabel("cost of a 4-character delta, in empty method calls")
     handles = {name: line for p in panels.flat for line, name in zip(*p.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="upper right", ncols=len(handles))
-    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    figure.tight_layout(rect=(0.02, 0, 1, 0.96))
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
