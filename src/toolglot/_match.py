@@ -110,6 +110,11 @@ class Markers:
         self.longest = max((len(m) + _ROOM * sum(map(m.count, (SUFFIX, GAP))) for m in self.markers), default=0)
 
     @property
+    def pattern(self) -> str:
+        """The pattern of any of them; "" if there are none."""
+        return self._pattern.pattern if self.markers else ""
+
+    @property
     def beginnings(self) -> str:
         """The pattern of what may be, or become, a marker: of a word its first three letters; "" if there are none."""
         common = {m for m in self.markers if m[0].isalnum() or m[0].isspace()}

@@ -32,6 +32,7 @@ _MORE = frozenset("[]{},;")
 """What the machine may take for a part of the block, though the block is over."""
 _MAY_CALL = re.compile(r"[{\[(`]|~~~|\*\*|^[ \t]*Action", re.MULTILINE)
 """What in the prose before a call on a line of its own may begin a call, or quote one."""
+_new = object.__new__  # a call without its `__init__`, which would cost as much as a look for the marker
 _MOST_CALLS = LIMITS["calls"]
 _MOST_TEXT = LIMITS["reply"]
 
@@ -45,7 +46,7 @@ class Shortcut:
 
     __slots__ = (
         "_behind", "_behind_listed", "_body", "_fields", "_first", "_format", "_head", "_id", "_listed",
-        "_markers", "_others", "_plainly_named", "_read", "_roles", "_search",
+        "_markers", "_odd", "_others", "_plainly_named", "_read", "_roles", "_search",
         "_thoughts",
     )  # fmt: skip
 
@@ -55,6 +56,7 @@ class Shortcut:
         self._body = body
         self._read = body.read
         self._find_markers(grammar)
+        self._odd = re.compile("|".join(["`", "~~~", *(p for p in [grammar.markers.pattern] if p)])).search
         self._id = Compiles.of(compiled).id_pattern
         steps = compiled.steps
         at = next(i for i, s in enumerate(steps) if s.field in ("args", "call", "params"))
@@ -106,12 +108,15 @@ class Shortcut:
             return self._read_on(text, 0, tools, [], calls, [])
         start = head.start()
         prose = text[:start]
-        if start and ("`" in prose or "~~~" in prose or self._markers(prose, 0) is not None):
+        if start and self._odd(prose) is not None:
             return self._read_on(text, 0, tools, [], calls, [])
         marks: list[Mark] = [(0, start, "text")] if start else []
         at = self._block(text, head, tools, calls, marks)
         if at == size:
-            return Result(text, prose, "", calls, [], [], self._format, marks)
+            result = _new(Result)
+            result.text, result.content, result.reasoning, result.calls = text, prose, "", calls
+            result.incomplete, result.problems, result.format, result._marks = [], [], self._format, marks
+            return result
         if at < 0 or not self._may_end(text, at):
             return None
         return self._read_on(text, at, tools, [prose], calls, marks)
@@ -201,6 +206,8 @@ class Shortcut:
                 if tool is None:
                     return -1
                 node = tool.node
+                if node is ANY and tool.schema is not None and self._fields:  # no parameter is declared
+                    return -1
             found = read(text, spans[0][1], node)
             if found is None:
                 return -1
@@ -216,7 +223,10 @@ class Shortcut:
                 ident = tail[1]
             count = len(calls)
             whole = (spans[group - 1][0], ends[2][0])
-            calls.append(Call(name, arguments, spelled, ident, count, self._format, whole))
+            call = _new(Call)
+            call.name, call.arguments, call.arguments_json, call.id = name, arguments, spelled, ident
+            call.index, call.format, call.span, call.truncated = count, self._format, whole, False
+            calls.append(call)
             if ends[3][0] >= 0:
                 return ends[0][1]
             head = self._head(text, ends[0][1])

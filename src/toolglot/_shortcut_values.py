@@ -19,7 +19,7 @@ from ._schema import Node, decode
 from ._values._delimited import DELIMITERS
 from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
 from ._values._raw import decode_entities
-from ._values._whole import NO_JSON, SAMPLE, SURROGATE, dense_at, json_at, paired, python_at, scan, shallow
+from ._values._whole import NO_JSON, SAMPLE, SHORT, SURROGATE, dense_at, json_at, paired, python_at, scan, shallow
 
 Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
 """The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
@@ -91,7 +91,9 @@ class JsonBody:
             arguments_fit(node, arguments, shape) and shallow(arguments, text, start, end)
         ):
             return None
-        if end - start > _MOST_ARGUMENTS or ("\\" in spelled and not paired(spelled, arguments)):
+        if end - start > _MOST_ARGUMENTS or (
+            ("\\" in spelled if end - start > SHORT else "\\u" in spelled) and not paired(spelled, arguments)
+        ):
             return None
         return arguments, spelled, start, end, end
 

@@ -15,6 +15,7 @@ Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
 MOST_LEVELS = 512
 SAMPLE = 128  # code points in which a second object tells that many small ones follow
+SHORT = 500  # code points of a text that is searched sooner than its values are looked at
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 """What stands in every number that no float can hold, and in hardly any other."""
@@ -102,7 +103,7 @@ def shallow(value: Any, text: str, start: int, end: int) -> bool:
 
 def paired(text: str, value: dict[str, Any]) -> bool:
     """Whether no half of a surrogate pair is spelled in a JSON text: of ASCII values none is."""
-    if len(text) < 500:  # then the search costs less than a look at the values
+    if len(text) <= SHORT:  # then the search costs less than a look at the values
         return "\\u" not in text or SURROGATE.search(text) is None
     for item in value.values():
         kind = type(item)
