@@ -17,8 +17,8 @@ PACKAGE = Path(toolglot.__file__).parent
 LAYERS = (
     "_errors",
     "_events",
-    "_result",
     "_source",
+    "_result",
     "_tree",
     "_values",
     "_schema",

@@ -24,7 +24,7 @@ from ._events import (
 )
 from ._schema import Node
 from ._schema import coerce as coerce_value
-from ._source import History
+from ._source import History, add_piece
 from ._tools import Tool
 from ._tree import loads
 from ._values._delimited import DELIMITERS, DelimitedReader
@@ -227,11 +227,9 @@ class CallWriter:
             return
         room = max(self.ctx.limits["arguments"] - self.length, 0)
         piece = text if len(text) <= room else text[:room]
-        self._parts.append(piece)
+        add_piece(self._parts, piece)
         self.length += len(piece)
         self._args_end = end
-        if len(self._parts) > 1024:
-            self._parts = ["".join(self._parts)]
         if self.begun and piece:
             self.sink.append(ArgumentsDelta(self.index, piece, (self.args_at, end)))
             self.args_at = end
@@ -252,7 +250,7 @@ class CallWriter:
 
     def passed(self, text: str, end: int) -> None:
         """Pieces that were said already, on the short path."""
-        self._parts.append(text)
+        add_piece(self._parts, text)
         self.length += len(text)
         self.args_at = end
 

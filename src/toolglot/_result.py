@@ -18,6 +18,7 @@ from ._events import (
     Span,
     Text,
 )
+from ._source import add_piece
 
 SegmentKind: TypeAlias = Literal["text", "reasoning", "name", "arguments", "markup", "dropped"]
 
@@ -166,9 +167,7 @@ class Collector:
             self.open_marks.append((start, end, "arguments"))
 
     def _prose(self, parts: list[str], kind: SegmentKind, event: Text | Reasoning) -> None:
-        parts.append(event.text)
-        if len(parts) > 1024:  # many small strings cost more than one long one
-            parts[:] = ["".join(parts)]
+        add_piece(parts, event.text)
         start, end = event.span
         last = self.marks[-1] if self.marks else None
         if last is not None and last[2] == kind and last[1] == start:

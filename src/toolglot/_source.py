@@ -9,6 +9,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+_MANY = 128  # pieces that are joined at a time
+_LONG = 256  # code points of a piece that is joined no more
+
+
+def add_piece(parts: list[str], text: str) -> None:
+    """Add a piece to a growing text; small pieces are joined by and by, since many cost more than one long one.
+
+    Each code point is copied once: what was joined is long, and is not looked at again.
+    """
+    parts.append(text)
+    if len(parts) % _MANY == 0:
+        first = len(parts)
+        while first and len(parts[first - 1]) < _LONG:
+            first -= 1
+        parts[first:] = ["".join(parts[first:])]
+
 
 class Source:
     """A buffer with a cursor: `buf[pos:]` is unread, `base` is the reply's position of `buf[0]`."""

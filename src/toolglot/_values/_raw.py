@@ -12,7 +12,7 @@ from bisect import bisect_left
 from json.encoder import encode_basestring
 from typing import Protocol
 
-from .._source import Source
+from .._source import Source, add_piece
 from ._literal import DONE, LOOKAHEAD, MORE
 
 NO, YES, WAIT, NEXT, OPENER, MAYBE_VALUE, MAYBE_BOTH, MAYBE_CALL = range(8)
@@ -156,9 +156,7 @@ class RawReader:
 
     def keep(self, text: str) -> None:
         """The same, of a value whose type is decided at its end."""
-        self.text.append(text)
-        if len(self.text) > 1024:
-            self.text = ["".join(self.text)]
+        add_piece(self.text, text)
 
     @property
     def plain(self) -> re.Pattern[str]:
@@ -296,9 +294,7 @@ class RawReader:
         elif self.streams and not self._xml:
             self.out.append(encode_basestring(text)[1:-1])
         else:
-            self.text.append(text)
-            if len(self.text) > 1024:
-                self.text = ["".join(self.text)]
+            add_piece(self.text, text)
             if self.streams:
                 self._entities(False)
 
@@ -325,7 +321,7 @@ class RawReader:
         if self.streams and not self._xml:
             self.out.append(encode_basestring(piece)[1:-1])
         else:
-            self.text.append(piece)
+            add_piece(self.text, piece)
             if self.streams:
                 self._entities(False)
 
