@@ -3,13 +3,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint laws fuzz fuzz-guided corpus replies docs bench instructions clean
+.PHONY: run test test-versions lint laws fuzz fuzz-guided corpus replies docs bench instructions clean
 
 run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
 
 test: lint
 	$(BIN)/pytest -n auto --dist worksteal
+
+# The tests in each newer Python that the machine has: 3.12 to 3.14, with and without the global lock.
+test-versions:
+	.ci/versions
 
 lint: .venv/.test
 	$(BIN)/ruff check .

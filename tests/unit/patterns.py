@@ -87,6 +87,8 @@ class Automaton:
     def _item(self, op: Any, value: Any) -> Part:
         if op in (_constants.AT, _constants.ASSERT, _constants.ASSERT_NOT, _constants.GROUPREF):
             return Part(True, set(), {})
+        if op is _constants.FAILURE:  # what Python 3.13 makes of `(?!)`
+            return Part(False, set(), {})
         if op is _constants.SUBPATTERN:
             return self.part(value[3])
         if op is _constants.ATOMIC_GROUP:
@@ -266,7 +268,7 @@ def _sample(op: Any, value: Any, groups: dict[int, str]) -> str:
         return sample(value, groups)
     if op is _constants.GROUPREF:
         return groups.get(value, "")
-    if op in (_constants.AT, _constants.ASSERT, _constants.ASSERT_NOT):
+    if op in (_constants.AT, _constants.ASSERT, _constants.ASSERT_NOT, _constants.FAILURE):
         return ""
     return next(iter(_read_by(op, value)), "")
 

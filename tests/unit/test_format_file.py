@@ -153,7 +153,7 @@ def test_mistake_in_toml_is_told_with_its_place(tmp_path: Path, text: str, messa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"id": "x",}', "line 1, column 12: expected JSON, got: "),
+        ('{"id": "x" 3}', "line 1, column 12: expected JSON, got: "),
         ("3", "expected the fields of a format, got a number"),
         ("[]", "expected a format, got none"),
         ("[[]]", "line 1: expected the fields of a format, got a list"),
