@@ -151,7 +151,7 @@ class Grammar:
 def _wary(*markers: Markers, begins: str = "") -> re.Pattern[str]:
     """Finds what the machine must look at: what may be a marker, or begin a call at a line's start."""
     parts = [m.beginnings for m in markers]
-    parts += [rf"\n\s*{begins}"] if begins else []
+    parts += [rf"\n[^\S\n]*{begins}"] if begins else []  # the last of empty lines: each is looked at once
     return re.compile("|".join(p for p in parts if p) or "(?!)")
 
 

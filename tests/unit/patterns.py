@@ -292,9 +292,9 @@ def _pumps(items: Any, before: str) -> Iterator[tuple[str, str]]:
     for op, value in items:
         if op in REPEATS:
             yield before, sample(value[2], groups)
-            for inner, _ in value[2]:  # each of the ways through it
+            for inner, ways in value[2]:  # each of the ways through it
                 if inner is _constants.BRANCH:
-                    yield before, "".join(sample(way, groups) for way in value[2][0][1][1])
+                    yield before, "".join(sample(way, groups) for way in ways[1])
         for inside_it in inside(op, value):
             yield from _pumps(inside_it, before)
         before += _sample(op, value, groups)
