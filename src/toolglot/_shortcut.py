@@ -150,7 +150,7 @@ class Shortcut:
                 at = self._thought(text, found[0], found.end(), thoughts, marks)
             else:
                 return None
-        if at < 0:
+        if at < 0 or len(calls) > _MOST_CALLS:
             return None
         thought = "".join(thoughts)
         return Result(text, "".join(content), thought, calls, [], [], self._format if calls else None, marks)
@@ -283,6 +283,8 @@ class LineShortcut(Shortcut):
             marks.append((0, at, "text"))
         while True:
             at = self._block(text, found, tools, calls, marks)
+            if len(calls) > _MOST_CALLS:
+                return None
             if at == len(text):
                 return Result(text, "".join(content), "", calls, [], [], self._format, marks)
             found = self._first(text, at + 1) if at >= 0 and text[at] == "\n" else None

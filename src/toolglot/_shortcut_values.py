@@ -19,7 +19,19 @@ from ._schema import Node, decode
 from ._values._delimited import DELIMITERS
 from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
 from ._values._raw import decode_entities
-from ._values._whole import NO_JSON, SAMPLE, SHORT, SURROGATE, dense_at, json_at, paired, python_at, scan, shallow
+from ._values._whole import (
+    MOST_LEVELS,
+    NO_JSON,
+    SAMPLE,
+    SHORT,
+    SURROGATE,
+    dense_at,
+    json_at,
+    paired,
+    python_at,
+    scan,
+    shallow,
+)
 
 Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
 """The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
@@ -116,6 +128,11 @@ def _place(node: Node, key: str) -> Place:
     return place
 
 
+def _within(arguments: dict[str, Any], spelled: str) -> bool:
+    """Whether arguments of more than a few words keep to the limits of length and of depth."""
+    return len(spelled) <= _MOST_ARGUMENTS and shallow(arguments, spelled, 0, len(spelled))
+
+
 class DelimitedBody:
     """The arguments are an object of the Gemma family: bare keys, and strings between delimiters without escapes."""
 
@@ -148,7 +165,9 @@ class DelimitedBody:
         if text[at : at + 1] != "}" or ("properties" in arguments and "type" in arguments):
             return None
         spelled = "".join((*pieces, "}"))
-        return None if len(spelled) > _MOST_ARGUMENTS else (arguments, spelled, start, at + 1, at + 1)
+        if len(spelled) > SHORT and not _within(arguments, spelled):
+            return None
+        return arguments, spelled, start, at + 1, at + 1
 
     def _value(self, text: str, start: int, place: Place) -> tuple[Any, str, int] | None:
         node = place[1]
@@ -250,7 +269,7 @@ class ParamBody:
         end = _blank_end(text, at)
         pieces.append("}" if pieces else "{}")
         spelled = "".join(pieces)
-        if len(spelled) > _MOST_ARGUMENTS:
+        if len(spelled) > SHORT and not _within(arguments, spelled):
             return None
         return arguments, spelled, end if first < 0 else first, end, at
 
@@ -392,6 +411,8 @@ class RawValues:
                 and ("\\" not in stripped or SURROGATE.search(stripped) is None)
             ):  # fmt: skip
                 return found[0], stripped
+            if len(stripped) > SHORT and stripped.count("[") + stripped.count("{") > MOST_LEVELS:
+                return None
         json_text, code = decode(node, raw)
         if code is not None:
             return None
