@@ -375,7 +375,10 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
         else:
             short = shortcut(format)
         if short is not None:
-            found = short.read(text, tools if type(tools) is Tools else kept_tools(tools))
+            try:
+                found = short.read(text, tools if type(tools) is Tools else kept_tools(tools))
+            except RecursionError:  # deep arguments below a caller that stands deep itself: the machine needs no stack
+                found = None
             if found is not None:
                 return found
     parser = Parser(tools, **options)
