@@ -113,7 +113,7 @@ class ParamGrammar:
     def plain(self) -> re.Pattern[str]:
         """The pattern of a piece in which no marker can begin: what stands behind each `<` begins none."""
         known = (self._close, self._open, *self._own, *self._closes, *self._openers.markers, *self._ends.markers)
-        return _plain_piece(self.first, "".join(sorted({t[1:2] for t in known if t[0] == self.first})))
+        return _plain_piece(self.first, *known)
 
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
@@ -257,9 +257,13 @@ class ParamGrammar:
 
 
 @lru_cache(maxsize=256)
-def _plain_piece(first: str, seconds: str) -> re.Pattern[str]:
+def _plain_piece(first: str, *known: str) -> re.Pattern[str]:
+    """Text in which none of the known markers begins that begin with `first`."""
     mark = re.escape(first)
-    return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(seconds)}{mark}]))*")
+    seconds = {t[1:2] for t in known if t[0] == first}
+    if "" in seconds:  # a marker of one character: each stands for it
+        return re.compile(rf"[^{mark}]*+")
+    return re.compile(rf"(?:[^{mark}]++|{mark}(?=[^{re.escape(''.join(sorted(seconds)))}{mark}]))*")
 
 
 class TextGrammar:
@@ -278,7 +282,7 @@ class TextGrammar:
     def plain(self) -> re.Pattern[str]:
         """The pattern of a piece in which no marker can begin."""
         known = (self._close, *self._openers.markers)
-        return _plain_piece(self.first, "".join(sorted({t[1:2] for t in known if t[0] == self.first})))
+        return _plain_piece(self.first, *known)
 
     def at(self, text: str, pos: int, final: bool) -> tuple[int, int]:
         """What stands at pos, and where reading would go on."""
