@@ -228,10 +228,11 @@ class ParamBody:
     def read(self, text: str, start: int, node: Node) -> Read | None:
         """See `Body`."""
         arguments: dict[str, Any] = {}
-        pieces: list[str] = []
+        pieces = ["{"]
         at = start
         first = -1
-        simple, complex = self._simple, self._open
+        simple, complex, separator, typed = self._simple, self._open, self._separator, self._typed
+        matched = self._values.matched
         places = node.places
         while True:
             found = simple(text, at)
@@ -242,34 +243,44 @@ class ParamBody:
                     break
             key = found[2]
             place = places.get(key)
-            if place is None:
-                if pieces and node.declares and key not in node.declared:  # a closer before it may be in the value
+            if place is None or key in arguments:
+                place = self._new_place(node, key, arguments)
+                if place is None:
                     return None
-                place = _place(node, key)
-            if key in arguments or (self._key_coded and "&" in key):
-                return None
             if first < 0:
                 first = found.start(1)
-            kind = self._kind(found) if self._typed is not None else ""
-            if whole:
-                read = self._values.matched(found, place, kind)
-            else:
-                read = self._values.at(text, found.end(), place, key, kind)
+            kind = "" if typed is None else self._kind(found)
+            read = matched(found, place, kind) if whole else self._values.at(text, found.end(), place, key, kind)
             if read is None:
                 return None
-            arguments[key], spelled, at = read
-            pieces += (", ", place[0], spelled) if pieces else ("{", place[0], spelled)
-            if self._separator is not None:
-                parted = self._separator(text, at)
+            value, spelled, at = read
+            arguments[key] = value
+            pieces += (place[0], spelled, ", ")
+            if separator is not None:
+                parted = separator(text, at)
                 if parted is None:
                     break
                 at = parted.end()
                 if complex(text, at) is None:
                     return None
-        end = _blank_end(text, at)
-        pieces.append("}" if pieces else "{}")
+        return self._result(text, arguments, pieces, first, at)
+
+    def _new_place(self, node: Node, key: str, arguments: dict[str, Any]) -> Place | None:
+        """The place of a key that is met for the first time; None where the machine must decide about it."""
+        if key in arguments or (self._key_coded and "&" in key):
+            return None
+        if arguments and node.declares and key not in node.declared:  # a closer before it may be in the value
+            return None
+        return _place(node, key)
+
+    @staticmethod
+    def _result(text: str, arguments: dict[str, Any], pieces: list[str], first: int, at: int) -> Read | None:
+        end = at
+        while end < len(text) and text[end] in " \t\r\n":
+            end += 1
+        pieces[-1] = "}" if arguments else "{}"
         spelled = "".join(pieces)
-        if len(spelled) > SHORT and not _within(arguments, spelled):
+        if len(spelled) > _MOST_ARGUMENTS:
             return None
         return arguments, spelled, end if first < 0 else first, end, at
 
@@ -291,6 +302,7 @@ class RawValues:
         "_decodes",
         "_first",
         "_keyed",
+        "_last",
         "_lead",
         "_plain",
         "_tail",
@@ -312,6 +324,7 @@ class RawValues:
         self._danger = self._dangers(fmt)
         self.closers = () if self._keyed else (self._close,)
         self.simple = self._simple_value()
+        self._last = 4 if fmt.typed else 3  # the group of the value
 
     def _simple_value(self) -> str:
         """A value without its closer's first character, and the closer: the last group is the value."""
@@ -323,7 +336,7 @@ class RawValues:
 
     def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
-        raw = found[found.re.groups]
+        raw = found[self._last]
         tail = self._tail
         if tail and raw.endswith(tail):
             raw = raw[: -len(tail)]
