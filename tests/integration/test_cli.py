@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -686,7 +687,9 @@ def test_closed_standard_streams_give_no_traceback(closed: str, tmp_path: Path) 
 
 @posix
 def test_an_interrupt_ends_with_130() -> None:
-    process = start("stream", "--format", "hermes")
+    # A shell's background job ignores the signal, and what it starts does too: here it is heeded again.
+    heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = start("stream", "--format", "hermes", preexec_fn=heeded)
     assert process.stdin and process.stdout
     process.stdin.write(b"Hello. ")
     process.stdin.flush()
