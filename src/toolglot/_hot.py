@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ._calls import CallWriter
 from ._events import ArgumentsDelta, Event, Reasoning, Text
@@ -130,7 +130,7 @@ class _ValuePath(_Path):
         written = self._written(source)
         self._writer.passed(written, self.at)
         self._value.passed(len(written))
-        self._collector.add(ArgumentsDelta(self._index, "", (self._start, self.at)))
+        self._collector.argument(self._start, self.at)
 
     def _written(self, text: str) -> str:
         """The JSON of plain text of the value; that of pieces joins to that of the whole."""
@@ -140,77 +140,56 @@ class _ValuePath(_Path):
 class StringPath(_ValuePath):
     """A string that stands in the reply as it stands in JSON."""
 
-    __slots__ = ("_full", "_match")
+    __slots__ = ("_match", "_quote")
 
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
         super().__init__(writer, src, collector, literal)
-        self._full = literal.plain.fullmatch
-        self._match = literal.plain.match
+        self._quote = literal.quote
+        self._match: Callable[[str], Any] = literal.plain.match  # it always matches, if only nothing
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
-        if not self.carry and (
-            (text.isprintable() and '"' not in text and "\\" not in text and text) or self._full(text)
-        ):
-            at = self.at
-            end = at + len(text)
-            if end > self._stop and not self._batch(end):
-                return None
-            self.at = end
-            self._text += text
-            delta = _new(ArgumentsDelta)
-            delta.index = self._index
-            delta.text = text
-            delta.span = (at, end)
-            return [delta]
-        return self._push(text)
-
-    def _push(self, text: str) -> list[Event] | None:
-        """A piece that ends in half an escape, or goes on from one."""
-        whole = self.carry + text
-        found = self._match(whole)
-        assert found is not None
-        stop = found.end()
-        rest = whole[stop:]
-        if rest and not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
-            return None
+        if self.carry:
+            text = self.carry + text
+        rest = ""
+        if not text.isprintable() or self._quote in text or "\\" in text:
+            stop = self._match(text).end()
+            if stop < len(text):
+                rest = text[stop:]
+                if not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
+                    return None
+                text = text[:stop]  # half an escape waits
+        if not text:
+            self.carry = rest
+            return []
         at = self.at
-        end = at + stop
+        end = at + len(text)
         if end > self._stop and not self._batch(end):
             return None
         self.carry = rest
-        if not stop:
-            return []
         self.at = end
-        whole = whole[:stop]
-        self._text += whole
-        return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
+        self._text += text
+        delta = _new(ArgumentsDelta)
+        delta.index = self._index
+        delta.text = text
+        delta.span = (at, end)
+        return [delta]
 
 
 class QuotedPath(StringPath):
     """The same in a string of other quotes than JSON's, whose quotes and escapes change."""
 
-    __slots__ = ("_quote",)
-
-    def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
-        super().__init__(writer, src, collector, literal)
-        self._quote = literal.quote
+    __slots__ = ()
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
-        if not self.carry and text and text.isprintable() and "\\" not in text and self._quote not in text:
-            at = self.at
-            end = at + len(text)
-            if end > self._stop and not self._batch(end):
-                return None
-            self.at = end
-            self._text += text
-            delta = _new(ArgumentsDelta)
-            delta.index = self._index
-            delta.text = text if '"' not in text else text.replace('"', '\\"')
-            delta.span = (at, end)
-            return [delta]
-        return self._push(text)
+        events = StringPath.push(self, text)
+        if events:
+            delta = events[0]
+            assert isinstance(delta, ArgumentsDelta)
+            if not delta.text.isalnum():
+                delta.text = requoted(delta.text, self._quote)
+        return events
 
     def _written(self, text: str) -> str:
         return requoted(text, self._quote)
@@ -265,7 +244,11 @@ class RawPath(_ValuePath):
         return self._said(whole, at, end)
 
     def _said(self, whole: str, at: int, end: int) -> list[Event]:
-        return [ArgumentsDelta(self._index, self._written(whole), (at, end))]
+        delta = _new(ArgumentsDelta)
+        delta.index = self._index
+        delta.text = self._written(whole)
+        delta.span = (at, end)
+        return [delta]
 
     def _written(self, text: str) -> str:
         return encode_basestring(text)[1:-1]
@@ -302,16 +285,18 @@ class HeldPath(RawPath):
 
 
 class ProsePath(_Path):
-    """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at."""
+    """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at, where that is more
+    than one of `signs`."""
 
-    __slots__ = ("_begins", "_event", "_fresh", "_note", "_wary")
+    __slots__ = ("_begins", "_event", "_fresh", "_note", "_sign", "_sign_too", "_wary")
 
     def __init__(
-        self, src: Source, collector: Collector, history: History, room: int, wary: re.Pattern[str],
+        self, src: Source, collector: Collector, history: History, room: int, wary: re.Pattern[str], signs: str,
         event: type[Text] | type[Reasoning], note: Callable[[str], None] | None,
     ) -> None:  # fmt: skip
         super().__init__(src, collector, history, room)
         self._wary = wary.search
+        self._sign, self._sign_too = signs[:1], signs[-1:]  # two looks for a character cost less than a pattern
         self._event = event
         self._note = note  # takes the prose that went by
         self._begins: Callable[[str], object] | None = None  # finds what may begin a call at a line's start
@@ -324,8 +309,11 @@ class ProsePath(_Path):
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
-        if self._wary(text) is not None or not text:
-            return None if text else []
+        sign = self._sign
+        if not text:
+            return []
+        if (sign in text or self._sign_too in text) if sign else self._wary(text) is not None:
+            return None
         if self._begins is not None and (self._fresh or "\n" in text):
             if self._fresh and self._begins("\n" + text) is not None:
                 return None

@@ -115,6 +115,13 @@ class Markers:
         return self._pattern.pattern if self.markers else ""
 
     @property
+    def signs(self) -> str:
+        """The first characters, where that is all that `beginnings` looks at, and they are two at the most; else ""."""
+        first = {m[0] for m in self.markers}
+        short = len(first) <= 2 and not any(c.isalnum() or c.isspace() for c in first)
+        return "".join(sorted(first)) if short else ""
+
+    @property
     def beginnings(self) -> str:
         """The pattern of what may be, or become, a marker: of a word its first three letters; "" if there are none."""
         common = {m for m in self.markers if m[0].isalnum() or m[0].isspace()}

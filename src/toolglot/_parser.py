@@ -138,7 +138,7 @@ class Parser:
         Raises `ToolglotError` after `finish`, and with strict `ParseError` at the first error.
         """
         hot = self._hot
-        if hot is not None and type(text) is str and not self._late:
+        if hot is not None and type(text) is str:
             events = hot.push(text)
             if events is not None:
                 return events
@@ -236,6 +236,9 @@ class Parser:
         if self._hot is not None:
             if self._hot.waits:
                 self._late = self._feed("")
+                if self._late and self._hot is not None:  # what is late goes out before anything on a short path
+                    self._read("")
+                    self._late = self._take()
             if self._hot is not None:
                 self._hot.settle()
         return self._collector.result(self._context.history.text())

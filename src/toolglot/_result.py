@@ -139,7 +139,7 @@ class Collector:
     def add(self, event: Event) -> None:
         """Fold one event."""
         if isinstance(event, ArgumentsDelta):
-            self._argument(event)
+            self.argument(*event.span)
         elif isinstance(event, Text):
             self._prose(self.content, "text", event)
         elif isinstance(event, Reasoning):
@@ -158,8 +158,8 @@ class Collector:
             if event.incomplete is not None:
                 self.incomplete.append(event.incomplete)
 
-    def _argument(self, event: ArgumentsDelta) -> None:
-        start, end = event.span
+    def argument(self, start: int, end: int) -> None:
+        """The open call's arguments go on from start to end."""
         last = self.open_marks[-1] if self.open_marks else None
         if last is not None and last[2] == "arguments" and last[1] == start:
             self.open_marks[-1] = (last[0], end, "arguments")

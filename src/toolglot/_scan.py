@@ -155,6 +155,14 @@ def _wary(*markers: Markers, begins: str = "") -> re.Pattern[str]:
     return re.compile("|".join(p for p in parts if p) or "(?!)")
 
 
+@lru_cache(maxsize=256)
+def _signs(*markers: Markers) -> str:
+    """The characters that `_wary` looks for, where they are all, and two at the most."""
+    signs = [m.signs for m in markers]
+    both = "".join(sorted({c for s in signs for c in s}))
+    return both if all(signs) and len(both) <= 2 else ""
+
+
 @lru_cache(maxsize=64)
 def _closers(blocks: tuple[Block, ...]) -> Markers:
     """What ends a thought that the opener of these blocks began."""
@@ -392,11 +400,13 @@ class Scanner:
         room = self.ctx.limits["reply"] - src.at
         if self.thinking:
             opens = self.parse_thoughts or grammar.ends_on_call
-            wary = _wary(self.thought_closers, *([grammar.openers] if opens else []))
-            return ProsePath(src, collector, self.ctx.history, room, wary, Reasoning, None)
+            marks = (self.thought_closers, *([grammar.openers] if opens else []))
+            return ProsePath(src, collector, self.ctx.history, room, _wary(*marks), _signs(*marks), Reasoning, None)
         markers = grammar.markers if self.won in (None, "tagged") else grammar.ends
         begins = grammar.loose.beginnings(self.ctx.tools) if grammar.loose and self.won != "tagged" else ""
-        path = ProsePath(src, collector, self.ctx.history, room, _wary(markers, begins=begins), Text, self.quoting.note)
+        signs = "" if begins else _signs(markers)
+        wary = _wary(markers, begins=begins)
+        path = ProsePath(src, collector, self.ctx.history, room, wary, signs, Text, self.quoting.note)
         if begins:
             path.follow_lines(_wary(begins=begins), self.quoting.line_start)
         return path
@@ -409,7 +419,7 @@ class Scanner:
             return None
         room = self.ctx.limits["reply"] - src.at
         event = Reasoning if kind == "reasoning" else Text
-        return ProsePath(src, collector, self.ctx.history, room, _wary(reader.stops), event, None)
+        return ProsePath(src, collector, self.ctx.history, room, _wary(reader.stops), _signs(reader.stops), event, None)
 
     def finish(self) -> None:
         """The text ends: what is held is decided."""

@@ -108,7 +108,8 @@ class Shortcut:
             return self._read_on(text, 0, tools, [], calls, [])
         start = head.start()
         prose = text[:start]
-        if start and self._odd(prose) is not None:
+        odd = self._odd(text) if start else None
+        if odd is not None and odd.start() < start:  # a marker may begin there and overlap the opener
             return self._read_on(text, 0, tools, [], calls, [])
         marks: list[Mark] = [(0, start, "text")] if start else []
         at = self._block(text, head, tools, calls, marks)
