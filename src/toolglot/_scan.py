@@ -857,16 +857,19 @@ class Scanner:
         return self._decide_race(False)
 
     def _decide_race(self, last: bool) -> int:
-        """When every racer has begun a call or failed, the first that began wins."""
+        """The first in order that begins a call wins, as soon as all before it have failed or read to their end."""
         if last:
             for racer in self.racers:
                 if racer.status == MORE and not racer.begun:
                     racer.status = racer.reader.finish(racer.src)
                     racer.cut = True
+        for racer in self.racers:  # those behind the first that began cannot win
+            if racer.begun:
+                break
+            if racer.status == MORE and not last:
+                return MORE
         alive = [r for r in self.racers if r.status != FAIL]
         begun = [r for r in self.racers if r.begun]
-        if not last and any(r.status == MORE and not r.begun for r in alive):
-            return MORE
         # Where all fail, the one that came furthest fails for all.
         winner = next(iter([*begun, *alive]), None) or max(self.racers, key=lambda r: r.src.at)
         self.racers = []
