@@ -285,8 +285,8 @@ class HeldPath(RawPath):
 
 
 class ProsePath(_Path):
-    """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at, where that is more
-    than one of `signs`."""
+    """Prose, or reasoning, in which no marker begins. `wary` finds what the machine must look at; it looks only where
+    one of `signs` stands, if they are known."""
 
     __slots__ = ("_begins", "_event", "_fresh", "_note", "_sign", "_sign_too", "_wary")
 
@@ -312,7 +312,7 @@ class ProsePath(_Path):
         sign = self._sign
         if not text:
             return []
-        if (sign in text or self._sign_too in text) if sign else self._wary(text) is not None:
+        if (not sign or sign in text or self._sign_too in text) and self._wary(text) is not None:
             return None
         if self._begins is not None and (self._fresh or "\n" in text):
             if self._fresh and self._begins("\n" + text) is not None:

@@ -116,18 +116,21 @@ class Markers:
 
     @property
     def signs(self) -> str:
-        """The first characters, where that is all that `beginnings` looks at, and they are two at the most; else ""."""
+        """The first characters, where they are signs and two at the most; else ""."""
         first = {m[0] for m in self.markers}
         short = len(first) <= 2 and not any(c.isalnum() or c.isspace() for c in first)
         return "".join(sorted(first)) if short else ""
 
     @property
     def beginnings(self) -> str:
-        """The pattern of what may be, or become, a marker: of a word its first three letters; "" if there are none."""
+        """The pattern of what may be, or become, a marker, by its first characters; "" if none may."""
         common = {m for m in self.markers if m[0].isalnum() or m[0].isspace()}
-        signs = sorted({m[0] for m in self.markers if m not in common})
         words = sorted({m[:3] for m in common})
-        parts = [f"[{re.escape(''.join(signs))}]"] if signs else []
+        seconds: dict[str, set[str]] = {}
+        for marker in self.markers:
+            if marker not in common:
+                seconds.setdefault(marker[0], set()).add(marker[1:2])
+        parts = [_sign(first, second) for first, second in sorted(seconds.items())]
         for word in words:
             rest = "".join(f"(?:{re.escape(c)}" for c in word[1:])
             parts.append(re.escape(word[0]) + rest + r"|\Z)" * len(word[1:]))
@@ -167,6 +170,13 @@ class Markers:
 
 
 _UNITS = {GAP: rf"[ \t\r\n]{{0,{_ROOM}}}", SUFFIX: rf":[^<>\n\"]{{1,{_ROOM}}}"}
+
+
+def _sign(first: str, seconds: set[str]) -> str:
+    """A sign with one of these behind it, or at the end; alone, where what stands behind it may be anything."""
+    loose = any(c in ("", " ", *_PLACES) for c in seconds)
+    behind = "" if loose else f"(?:[{re.escape(''.join(sorted(seconds)))}]|\\Z)"
+    return re.escape(first) + behind
 
 
 def _units(marker: str) -> list[str]:
