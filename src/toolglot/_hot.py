@@ -183,12 +183,23 @@ class QuotedPath(StringPath):
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
+        if text and not self.carry and text.isprintable() and self._quote not in text and "\\" not in text:
+            at = self.at
+            end = at + len(text)
+            if end > self._stop and not self._batch(end):
+                return None
+            self.at = end
+            self._text += text
+            plain = _new(ArgumentsDelta)
+            plain.index = self._index
+            plain.text = text if '"' not in text else text.replace('"', '\\"')
+            plain.span = (at, end)
+            return [plain]
         events = StringPath.push(self, text)
         if events:
             delta = events[0]
             assert isinstance(delta, ArgumentsDelta)
-            if not delta.text.isalnum():
-                delta.text = requoted(delta.text, self._quote)
+            delta.text = requoted(delta.text, self._quote)
         return events
 
     def _written(self, text: str) -> str:
