@@ -15,11 +15,11 @@ from types import BuiltinMethodType, GetSetDescriptorType, MemberDescriptorType,
 from typing import Any, TypeAlias, TypeVar
 
 from ._calls import Context
+from ._derived import Compiles
 from ._drift import Drift
 from ._events import Call, Incomplete
 from ._format import Block, Compiled, Format, Messages
 from ._loose import Looseness
-from ._machine import Compiles
 from ._match import Markers
 from ._result import Collector
 from ._scan import Grammar, Roles

@@ -13,8 +13,9 @@ from ._calls import Context
 from ._errors import Code
 from ._events import CallEnd, Event, Problem
 from ._format import Compiled
-from ._machine import BlockReader, item_at
+from ._machine import BlockReader
 from ._match import NO, WAIT, Markers, token_ahead, token_at
+from ._places import item_at
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
 from ._values._raw import blank_end

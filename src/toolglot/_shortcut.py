@@ -13,9 +13,9 @@ import re
 from typing import Literal, TypeAlias
 
 from ._calls import LIMITS
+from ._derived import Compiles
 from ._events import Call
 from ._format import Block, Compiled, Format, Part, is_control, written
-from ._machine import Compiles
 from ._result import Result, SegmentKind
 from ._scan import Grammar
 from ._schema import ANY

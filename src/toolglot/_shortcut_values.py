@@ -12,9 +12,9 @@ from json.encoder import encode_basestring
 from typing import Any, Protocol, TypeAlias
 
 from ._calls import LIMITS
+from ._derived import Compiles
 from ._elements import decode_elements
 from ._format import GAP, KEY, SUFFIX, Compiled, written
-from ._machine import Compiles
 from ._schema import Node, decode
 from ._values._delimited import DELIMITERS
 from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring

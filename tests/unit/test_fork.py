@@ -17,10 +17,10 @@ import pytest
 
 from tests.shared import lines_run
 from toolglot import Block, Call, Format, Messages, Parser, ProseFilter, Result, ToolglotError, parse
+from toolglot._derived import Compiles
 from toolglot._drift import Drift
 from toolglot._format import Compiled
 from toolglot._loose import Looseness
-from toolglot._machine import Compiles
 from toolglot._match import Markers
 from toolglot._scan import Grammar
 from toolglot._schema import Node

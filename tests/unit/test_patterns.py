@@ -22,7 +22,7 @@ AT_ONE_PLACE = {
     # Matched where the cursor stands, once, and whole: no text is tried again from the next place on.
     "toolglot._values._literal": (r"-?(?:0|[1-9]", r"(?P<sign>"),
     "toolglot._schema": (r"(-?)(0|[1-9]", r'"[^"\\]*'),
-    "toolglot._machine": (r"(?:functions\.)?(?P<name>.+?)", r"(?P<name>.+?)"),
+    "toolglot._derived": (r"(?:functions\.)?(?P<name>.+?)", r"(?P<name>.+?)"),
     "toolglot._scan": (r"[ \t]*(?P<run>",),
     "toolglot._messages": (r"\s*([\w-]+)",),
     # At a line's start only, which the automaton does not know.
@@ -131,7 +131,7 @@ def written() -> list[tuple[str, int, str]]:
 
 def test_all_patterns_are_seen() -> None:
     seen = {module for _, _, module in patterns()}
-    assert {"toolglot._scan", "toolglot._machine", "toolglot._drift", "toolglot._detect.names"} <= seen
+    assert {"toolglot._scan", "toolglot._value_end", "toolglot._drift", "toolglot._detect.names"} <= seen
     texts = {pattern for pattern, _, _ in patterns()}
     assert {pattern for pattern, _, _ in written()} <= texts and len(texts) > 400
 

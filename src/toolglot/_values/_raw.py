@@ -28,7 +28,7 @@ _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}
 
 
 class Grammar(Protocol):
-    """What the reader asks of the format: see `_machine.ParamGrammar`."""
+    """What the reader asks of the format: see `_value_end.ParamGrammar`."""
 
     @property
     def first(self) -> str: ...
