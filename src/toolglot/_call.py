@@ -344,11 +344,10 @@ class ItemReader:
             literal = self._literal = self._ctx.literal(codec, None if char != "{" else self._name, self._extra.stops)
             self._string = char != "{"
         status = literal.read(src)
-        if literal.problems:
-            writer.sink += literal.problems
-            literal.problems = []
-        if literal.out and not self._string:
-            writer.delta(literal.take(), src.at)
+        if self._string:  # it is decoded when it is whole
+            writer.take_problems(literal)
+        else:
+            writer.take(literal, src.at)
         if status == FAIL:
             self.error = literal.error
             return FAIL
@@ -694,11 +693,7 @@ class ItemReader:
             )  # fmt: skip
             literal.pending = self._prefix()
         status = literal.read(src)
-        if literal.problems:
-            writer.sink += literal.problems
-            literal.problems = []
-        if literal.out:
-            writer.delta(literal.take(), src.at)
+        writer.take(literal, src.at)
         if status == FAIL:
             self.error = literal.error
             return FAIL
@@ -945,8 +940,7 @@ class ItemReader:
         closed = members
         if literal is not None and not self._string:
             literal.cut(end)
-            writer.sink += literal.problems
-            literal.problems = []
+            writer.take_problems(literal)
             closing = literal.close(rest)
             if self._fmt.body.field == "args":
                 members = text[: literal.member_length] + "}" if literal.member_length else "{}"

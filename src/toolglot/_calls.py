@@ -248,6 +248,18 @@ class CallWriter:
         self._parts = []
         self._refuse()
 
+    def take(self, literal: LiteralReader, end: int) -> None:
+        """Say what a value's reader has found up to `end`."""
+        self.take_problems(literal)
+        if literal.out:
+            self.delta(literal.take(), end)
+
+    def take_problems(self, literal: LiteralReader) -> None:
+        """Say what was wrong with a value so far."""
+        if literal.problems:
+            self.sink += literal.problems
+            literal.problems = []
+
     def passed(self, text: str, end: int) -> None:
         """Pieces that were said already, on the short path."""
         add_piece(self._parts, text)

@@ -402,8 +402,7 @@ class Gathered:
         self._parts = []
         if LiteralReader.read(value, src) != MORE or value.problems or not value.live:
             return False
-        if value.out:
-            self._writer.delta(value.take(), src.at)
+        self._writer.take(value, src.at)
         self._start()
         return self._writer.open and not (value.string_from >= 0 and src.at - value.string_from > YOUNG)
 

@@ -250,20 +250,13 @@ class MessageReader:
             assert self._tool is not None
             writer.begin(self._tool, None, self._name_span, src.at)
             literal = self._literal = self._ctx.literal("json", self._tool, self._stops)
-        status = DONE if self._whole(literal) else literal.read(src)
-        if literal.problems:
-            writer.sink += literal.problems
-            literal.problems = []
-        if literal.out:
-            writer.delta(literal.take(), src.at)
+        status = literal.read(src)
+        writer.take(literal, src.at)
         if status == FAIL:
             assert literal.error is not None
             writer.fail(literal.error, src.at)
             return FAIL
         return self._end(src) if status == DONE else MORE
-
-    def _whole(self, literal: LiteralReader) -> bool:
-        return bool(literal.length) and not literal.frames
 
     def _no_object(self, src: Source, start: int) -> int:
         at = src.base + start
@@ -313,7 +306,7 @@ class MessageReader:
             return DONE
         literal = self._literal
         writer = self.writer
-        if literal is not None and self._whole(literal):
+        if literal is not None and literal.settled():
             return self._end(src)
         end = src.base + len(src.buf)
         rest = src.buf[src.pos :]
@@ -325,7 +318,7 @@ class MessageReader:
             writer.block_end(end)
             return DONE
         literal.cut(end)
-        writer.sink += literal.problems
+        writer.take_problems(literal)
         text = writer.written
         members = text[: literal.member_length] + "}" if literal.member_length else "{}"
         writer.cut(end, members, text + literal.close(rest), True)
