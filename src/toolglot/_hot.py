@@ -376,7 +376,7 @@ class Gathered:
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
         self._size += len(text)
-        if self._size > self._most:
+        if self._size > self._most or "<" in text:  # a marker may show that the brackets were miscounted
             return None
         self._parts.append(text)
         if ("}" in text or "]" in text or ")" in text) and self._levels + _nesting("".join(self._parts)) <= 0:
