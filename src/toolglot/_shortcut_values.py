@@ -280,7 +280,7 @@ class ParamBody:
             end += 1
         pieces[-1] = "}" if arguments else "{}"
         spelled = "".join(pieces)
-        if len(spelled) > _MOST_ARGUMENTS:
+        if len(spelled) > SHORT and not _within(arguments, spelled):
             return None
         return arguments, spelled, end if first < 0 else first, end, at
 
