@@ -27,6 +27,7 @@ from ._values._whole import (
     SURROGATE,
     dense_at,
     json_at,
+    keeps_integers,
     paired,
     python_at,
     scan,
@@ -103,9 +104,9 @@ class JsonBody:
             arguments_fit(node, arguments, shape) and shallow(arguments, text, start, end)
         ):
             return None
-        if end - start > _MOST_ARGUMENTS or (
-            ("\\" in spelled if end - start > SHORT else "\\u" in spelled) and not paired(spelled, arguments)
-        ):
+        if end - start > SHORT and (end - start > _MOST_ARGUMENTS or not keeps_integers(text, start, end)):
+            return None
+        if ("\\" in spelled if end - start > SHORT else "\\u" in spelled) and not paired(spelled, arguments):
             return None
         return arguments, spelled, start, end, end
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from .._errors import Code
 from .._events import Problem
 from .._source import Source
-from ._whole import SURROGATE, flat_python_at, json_at, survey
+from ._whole import MAX_DIGITS, SURROGATE, flat_python_at, json_at, survey
 
 Dialect: TypeAlias = Literal["json", "python"]
 
@@ -80,8 +80,6 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _OCTAL = re.compile(r"[0-7]{1,3}")
 _LEAPS = 4
 _FEW = 8
-MAX_DIGITS = 4300
-"""Of an integer: Python reads and prints no longer one, unless it is told to."""
 _ALWAYS_PRINTED = 500  # digits of any base; their integer has fewer than the least limit that Python can be given
 
 

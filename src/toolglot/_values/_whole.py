@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -19,6 +20,9 @@ SHORT = 500  # code points of a text that is searched sooner than its values are
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 """What stands in every number that no float can hold, and in hardly any other."""
+MAX_DIGITS = 4300
+"""Of an integer: Python reads and prints no longer one, unless it is told to."""
+_HUGE = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _SLICE = 32768
 _INFINITE = (float("inf"), float("-inf"))
 
@@ -42,7 +46,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     value = float(text)
-    if value in _INFINITE:
+    if value in _INFINITE or len(text) > MAX_DIGITS:
         raise _Unfit
     return value
 
@@ -65,14 +69,21 @@ def json_at(text: str, start: int) -> tuple[Any, int] | None:
         value, end = scan(text, start)
     except NO_JSON:
         return None
-    return (value, end) if shallow(value, text, start, end) else None
+    return (value, end) if shallow(value, text, start, end) and keeps_integers(text, start, end) else None
+
+
+def keeps_integers(text: str, start: int, end: int) -> bool:
+    """Whether no integer is longer than is read elsewhere: Python itself may have been told to read longer ones."""
+    if end - start <= MAX_DIGITS or 0 < sys.get_int_max_str_digits() <= MAX_DIGITS:
+        return True
+    return _HUGE.search(text, start, end) is None
 
 
 def dense_at(text: str, start: int) -> tuple[Any, int] | None:
     """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
     value, end = scan_dense(text, start)
     levels, keys = survey(value)
-    if levels > MOST_LEVELS:
+    if levels > MOST_LEVELS or not keeps_integers(text, start, end):
         return None
     # As many colons as keys say that no key stands twice: each key that was written has one.
     if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
