@@ -22,7 +22,7 @@ from toolglot import parse
 
 from .clock import FULL, QUICK, Budget, Empty, fed, now, ratio, windows
 from .peers import PEERS, Peer
-from .replies import MARKERS, SIZES, TOOLS, Reply, cut, reply
+from .replies import MARKERS, READY, SIZES, Reply, cut, reply
 from .streams import parser
 
 LIMIT = 240
@@ -123,10 +123,10 @@ def whole(peer: Peer, format: str, sizes: list[str], budget: Budget) -> Iterator
 def _times(read: Any, given: Reply, first: float, budget: Budget) -> float:
     text, format = given.text, given.format
     if first < SLOW:
-        return ratio(lambda: read(text), lambda: parse(text, TOOLS, format=format), budget)
-    parse(text, TOOLS, format=format)
+        return ratio(lambda: read(text), lambda: parse(text, READY, format=format), budget)
+    parse(text, READY, format=format)
     begin = now()
-    parse(text, TOOLS, format=format)
+    parse(text, READY, format=format)
     return first / (now() - begin)
 
 

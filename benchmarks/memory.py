@@ -14,7 +14,7 @@ from typing import Any
 
 from toolglot import parse
 
-from .replies import SIZES, TOOLS, Shape, cut, reply
+from .replies import READY, SIZES, Shape, cut, reply
 from .rows import Row
 from .streams import parser
 
@@ -47,7 +47,7 @@ def memory_rows(formats: list[str], whole: str, streamed: str) -> list[Row]:
 def whole_peak(format: str, shape: Shape, size: int) -> float:
     """The highest memory of `parse`, in times of the reply."""
     text = reply(format, shape, size).text
-    return peak(lambda: parse(text, TOOLS, format=format)) / sys.getsizeof(text)
+    return peak(lambda: parse(text, READY, format=format)) / sys.getsizeof(text)
 
 
 def streamed_peak(format: str, shape: Shape, size: int) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, Literal
 
-from toolglot import ArgumentsDelta, Format, Messages, Parser, ToolglotError, formats, get_format, parse, render
+from toolglot import ArgumentsDelta, Format, Messages, Parser, ToolglotError, Tools, formats, get_format, parse, render
 from toolglot._format import Compiled
 
 Shape = Literal["text", "rows"]
@@ -70,6 +70,9 @@ def _tool(name: str) -> dict[str, Any]:
 
 
 TOOLS = [_tool(NAME), _tool("list_charts")]
+
+READY = Tools(TOOLS)
+"""The same, made ready once, as by anyone who reads more than one reply."""
 
 BLOCK = "".join(
     (

@@ -14,7 +14,7 @@ from itertools import chain
 from toolglot import Parser, parse
 
 from .clock import Empty
-from .replies import SIZES, TOOLS, Shape, cut, prose, reply
+from .replies import READY, SIZES, Shape, cut, prose, reply
 
 Prepare = Callable[[], Callable[[], object]]
 """Makes the work ready and gives it."""
@@ -38,7 +38,7 @@ def whole(format: str, named: str) -> Prepare:
 
         def work() -> None:
             for _ in range(TIMES):
-                parse(text, TOOLS, format=named)
+                parse(text, READY, format=named)
 
         return work
 
@@ -66,7 +66,7 @@ def spoken(named: str) -> Prepare:
 
 
 def _feeding(named: str, head: list[str], deltas: list[str]) -> Callable[[], object]:
-    feed = Parser(TOOLS, format=named).feed
+    feed = Parser(READY, format=named).feed
     for delta in head:
         feed(delta)
 

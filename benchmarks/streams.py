@@ -14,7 +14,7 @@ from time import perf_counter as wall
 from toolglot import Parser, Text
 
 from .clock import Empty, fed, now, windows
-from .replies import LAST, SIZES, TOOLS, Reply, Shape, cut, prose, read_streamed, reply
+from .replies import LAST, READY, SIZES, Reply, Shape, cut, prose, read_streamed, reply
 from .rows import Row
 
 SHAPES: tuple[Shape, ...] = ("text", "rows")
@@ -30,7 +30,7 @@ HEAD = 1_000
 
 def parser(format: str) -> Parser:
     """A parser for the tools of the replies."""
-    return Parser(TOOLS, format=format)
+    return Parser(READY, format=format)
 
 
 def in_turn(given: Reply, formats: Sequence[str]) -> tuple[list[list[float]], list[float]]:

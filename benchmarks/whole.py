@@ -11,7 +11,7 @@ import json
 from toolglot import parse, render
 
 from .clock import FULL, Budget, ratio
-from .replies import BLOCK, KINDS, NAME, SIZES, TOOLS, Kind, Reply, kind, read_whole, reply
+from .replies import BLOCK, KINDS, NAME, READY, SIZES, TOOLS, Kind, Reply, kind, read_whole, reply
 from .rows import Row
 
 GOALS: dict[Kind, tuple[float, float]] = {"JSON-valued": (2.5, 1.4), "XML-like": (5, 2.5), "pythonic": (8, 5)}
@@ -42,7 +42,7 @@ def whole_rows(formats: list[str], sizes: list[str], budget: Budget = FULL) -> l
 def times_loads(given: Reply, budget: Budget = FULL) -> float:
     """The time of `parse` in times of `json.loads` of the arguments."""
     text, format, written = given.text, given.format, given.json
-    return ratio(lambda: parse(text, TOOLS, format=format), lambda: json.loads(written), budget)
+    return ratio(lambda: parse(text, READY, format=format), lambda: json.loads(written), budget)
 
 
 def auto_row(formats: list[str], budget: Budget = FULL) -> Row:
@@ -75,7 +75,7 @@ def batch(given: list[Reply], budget: Budget = FULL) -> float:
 
     def ours() -> None:
         for text in texts:
-            parse(text, TOOLS, format=format)
+            parse(text, READY, format=format)
 
     def loads() -> None:
         for text in written:
