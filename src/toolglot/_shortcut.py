@@ -324,7 +324,8 @@ def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
         keys = fmt.format.keys[2:]
         key = f'"{re.escape(keys[0])}"' if keys else "(?!)"
         return f'{_BLANK}(?:,{_BLANK}{key}{_BLANK}:{_BLANK}"([^"\\\\\\x00-\\x1f]{{1,256}})"{_BLANK})?}}()'
-    blank = _BLANK if fmt.body.field == "params" else ""  # the machine looks for a further parameter
+    # The machine looks for a further parameter, behind all blanks.
+    blank = rf"{_BLANK}(?![ \t\r\n])" if fmt.body.field == "params" else ""
     return "((?!))?" + (_BLANK.join(["", *(_exact(s.literal) for s in steps)]) or blank) + "()"
 
 
