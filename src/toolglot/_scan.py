@@ -164,7 +164,7 @@ def _signs(*markers: Markers) -> str:
 
 
 @lru_cache(maxsize=64)
-def _closers(blocks: tuple[Block, ...]) -> Markers:
+def closers_of(blocks: tuple[Block, ...]) -> Markers:
     """What ends a thought that the opener of these blocks began."""
     return Markers(c for b in blocks for _, c in b.pairs)
 
@@ -641,7 +641,7 @@ class Scanner:
 
     def _begin_thought(self, blocks: list[Block]) -> None:
         self.thinking = True
-        self.thought_closers = _closers(tuple(blocks))
+        self.thought_closers = closers_of(tuple(blocks))
 
     def _thought(self) -> int:
         src = self.src

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from ._calls import LIMITS
 from ._derived import Compiles
 from ._events import Call
-from ._format import Block, Compiled, Format, Part, is_control, written
+from ._format import Compiled, Format, Part, is_control, written
 from ._result import Result, SegmentKind
-from ._scan import Grammar
+from ._scan import Grammar, closers_of
 from ._schema import ANY
 from ._shortcut_values import Body, body_of
 from ._tools import Tool
@@ -87,13 +88,13 @@ class Shortcut:
         """What each marker of the reply means here; one that is not in the table is for the machine."""
         self._markers = grammar.markers.find
         self._roles: dict[str, Role] = {}
-        self._thoughts: dict[str, tuple[str, ...]] = {}
+        self._thoughts: dict[str, Callable[[str, int], re.Match[str] | None]] = {}
         for marker, role in grammar.roles.items():
             if role.opens and not role.thinks:
                 self._roles[marker] = "opens"
             elif role.thinks and not role.opens and not grammar.ends_on_call and not marker[0].isalpha():
                 self._roles[marker] = "thinks"
-                self._thoughts[marker] = _closers(role.thinks)
+                self._thoughts[marker] = closers_of(tuple(role.thinks)).find
             elif not role.opens and not role.ends_thought and not role.answers and is_control(marker):
                 self._roles[marker] = "ends"
 
@@ -168,14 +169,14 @@ class Shortcut:
 
     def _thought(self, text: str, marker: str, at: int, thoughts: list[str], marks: list[Mark]) -> int:
         """Read reasoning behind its opener; returns its end, or -1 where it has none."""
-        ends = [(text.find(c, at), c) for c in self._thoughts[marker]]
-        end, closer = min((e for e in ends if e[0] >= 0), default=(-1, ""))
-        if end < 0:
+        closer = self._thoughts[marker](text, at)
+        if closer is None:
             return -1
+        end = closer.start()
         if end > at:
             thoughts.append(text[at:end])
             marks.append((at, end, "reasoning"))
-        return end + len(closer)
+        return closer.end()
 
     def read_block(self, text: str, at: int, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]) -> int:
         """Read one block that begins at a place; returns its end, or -1."""
@@ -339,10 +340,6 @@ def _opener(fmt: Compiled) -> str:
     if fmt.section_optional and not any(fmt.closes[:1]):
         return f"^(?:{opening})?"
     return f"^{opening}"  # a closer that nothing opened is for the machine
-
-
-def _closers(blocks: list[Block]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(c for b in blocks for _, c in b.pairs if c))
 
 
 def _exact(token: str) -> str:

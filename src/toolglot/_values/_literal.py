@@ -376,12 +376,11 @@ class LiteralReader:
                 found = None if read is None else (read[0], buf[pos : read[1]], read[1])
             else:
                 found = flat_python_at(buf, pos, closer)
-            if found is None:
+            if found is None or not self._plain_container(found[0], found[1]):
                 self._leaps -= 1
+                found = None
         if found is None:
             return MORE if self.patient and not src.final and len(buf) - pos < LOOKAHEAD else FAIL
-        if not self._plain_container(found[0], found[1]):
-            return FAIL
         self._flush()
         self.write(found[1])
         src.pos = found[2]

@@ -23,6 +23,7 @@ _MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
 MAX_DIGITS = 4300
 """Of an integer: Python reads and prints no longer one, unless it is told to."""
 _HUGE = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_PLAIN = re.compile(r"[^\"\\]*+")
 _SLICE = 32768
 _INFINITE = (float("inf"), float("-inf"))
 
@@ -116,7 +117,7 @@ def paired(text: str, value: dict[str, Any]) -> bool:
     """Whether no half of a surrogate pair is spelled in a JSON text: of ASCII values none is."""
     if len(text) <= SHORT:  # then the search costs less than a look at the values
         return "\\u" not in text or SURROGATE.search(text) is None
-    for item in value.values():
+    for item in (*value, *value.values()):
         kind = type(item)
         if kind is str:
             if item.isascii():
@@ -133,13 +134,18 @@ def paired(text: str, value: dict[str, Any]) -> bool:
 def python_at(text: str, start: int) -> tuple[Any, str, int] | None:
     """The Python list or dict at start whose strings hold no quotes and no escapes, its JSON text and its end.
 
-    Such a literal is JSON but for its quotes and its constants. Only what nests nothing is looked at to its end.
+    Such a literal is JSON but for its quotes and its constants. What is looked at doubles until the literal ends in
+    it, so that its own length decides the cost, and not that of the text behind it.
     """
-    stop = len(text)
-    for char in ('"', "\\"):
-        found = text.find(char, start, stop)
-        stop = found if found >= 0 else stop
-    return _respelled(text[start:stop], start)
+    size, length = len(text), SAMPLE
+    while True:
+        literal = text[start : start + length]
+        plain = _PLAIN.match(literal)
+        assert plain is not None
+        read = _respelled(plain.group(), start)
+        if read is not None or start + length >= size or plain.end() < len(literal):
+            return read
+        length *= 4
 
 
 def flat_python_at(text: str, start: int, closer: str) -> tuple[Any, str, int] | None:
