@@ -20,15 +20,13 @@ from ._format import Compiled, Format, Part, is_control, written
 from ._result import Result, SegmentKind
 from ._scan import Grammar, closers_of
 from ._schema import ANY
-from ._shortcut_values import Body, body_of
+from ._shortcut_values import BLANK, NAME, Body, behind_blanks, body_of, exact
 from ._tools import Tool
 
 Mark: TypeAlias = tuple[int, int, SegmentKind]
 Role: TypeAlias = Literal["opens", "thinks", "ends"]
 
-_NAME = r"([^\s\x00-\x1f<>{}\[\]()\"'`,;=\\]{1,256})"
 _PYTHON_NAME = r"([^\W\d][\w.-]{0,255})"
-_BLANK = r"[ \t\r\n]{0,64}"
 _MORE = frozenset("[]{},;")
 """What the machine may take for a part of the block, though the block is over."""
 _MAY_CALL = re.compile(r"[{\[(`]|~~~|\*\*|^[ \t]*Action", re.MULTILINE)
@@ -64,17 +62,17 @@ class Shortcut:
         self._fields = tuple(s.field for s in steps[:at] if s.field)
         self._plainly_named = self._id is None and len(self._fields) <= 1
         opening = _opener(compiled)
-        closing = "".join(_BLANK + _exact(t) for t in (compiled.closes[0] if compiled.closes else ()))
+        closing = "".join(BLANK + exact(t) for t in (compiled.closes[0] if compiled.closes else ()))
         others = "|".join(_or_cut(c[0]) for c in compiled.closes[1:] if c)
-        self._others = re.compile(f"{_BLANK}(?:{others})") if others else None  # closers of another spelling
+        self._others = re.compile(f"{BLANK}(?:{others})") if others else None  # closers of another spelling
         head = _head(fmt, steps[:at])
         tail = _tail(compiled, steps[at + 1 :])
-        self._listed = compiled.body.field == "call" and not head.startswith(r"\[")
-        first = f"{opening}(?:(\\[){_BLANK})?{head}" if self._listed else f"{opening}{head}"
+        self._listed = compiled.body.field == "call"
+        first = f"{opening}(?:(\\[){BLANK})?{head}" if self._listed else f"{opening}{head}"
         self._search = re.compile(first, re.MULTILINE).search
         self._first = re.compile(first, re.MULTILINE).match
         self._head = re.compile(head).match
-        parted = _BLANK + re.escape(compiled.separator) + _BLANK if compiled.separator else _BLANK
+        parted = BLANK + re.escape(compiled.separator) + BLANK if compiled.separator else BLANK
         if compiled.body.field == "params" and not steps[at + 1 :]:  # such a call ends with its section
             ends = f"{closing}()"
         elif closing:
@@ -82,7 +80,7 @@ class Shortcut:
         else:
             ends = f"{parted}(?=[\\w{{])|()" if compiled.separator else "()"
         self._behind = re.compile(f"{tail}(?:{ends})").match
-        self._behind_listed = re.compile(f"{tail}(?:{_BLANK}\\]{closing}()|{parted})").match
+        self._behind_listed = re.compile(f"{tail}(?:{BLANK}\\]{closing}()|{parted})").match
 
     def _find_markers(self, grammar: Grammar) -> None:
         """What each marker of the reply means here; one that is not in the table is for the machine."""
@@ -159,7 +157,7 @@ class Shortcut:
 
     def _may_end(self, text: str, at: int) -> bool:
         """Whether the block is surely over, though text stands behind it."""
-        after = _blank(text, at)
+        after = behind_blanks(text, at)
         if text[after : after + 1] in _MORE:
             found = None if self._listed else self._markers(text, after)
             return found is not None and found.start() == after
@@ -184,10 +182,9 @@ class Shortcut:
         return -1 if head is None else self._block(text, head, tools, calls, marks)
 
     def _block(
-        self, text: str, head: re.Match[str] | None, tools: dict[str, Tool], calls: list[Call], marks: list[Mark]
+        self, text: str, head: re.Match[str], tools: dict[str, Tool], calls: list[Call], marks: list[Mark]
     ) -> int:
         """Read a block from its opener and its first call's head on; returns its end, or -1."""
-        assert head is not None
         group = 2
         behind = self._behind
         if self._listed:  # calls as JSON: group 1 is the list's bracket
@@ -231,10 +228,10 @@ class Shortcut:
             calls.append(call)
             if ends[3][0] >= 0:
                 return ends[0][1]
-            head = self._head(text, ends[0][1])
-            if head is None or count + 2 > _MOST_CALLS:
+            following = self._head(text, ends[0][1])
+            if following is None or count + 2 > _MOST_CALLS:
                 return -1
-            group = 2
+            head, group = following, 2
 
     def _named(
         self, head: re.Match[str], group: int, tools: dict[str, Tool]
@@ -301,22 +298,22 @@ def _head(fmt: Format, steps: tuple[Part, ...]) -> str:
     """What stands before the arguments: group 1 is empty, where the call begins; then name, id or index."""
     if not any(s.field for s in steps):  # a JSON call: its name stands in it
         name, arguments = (re.escape(json.dumps(k)) for k in fmt.keys[:2])
-        lead = "".join(_exact(s.literal) + _BLANK for s in steps)
-        return "()" + lead + _BLANK.join(["{", name, ":", f'"{_NAME}"', ",", arguments, ":", ""])
+        lead = "".join(exact(s.literal) + BLANK for s in steps)
+        return "()" + lead + BLANK.join(["{", name, ":", f'"{NAME}"', ",", arguments, ":", ""])
     python = fmt.tier != "tagged" or steps[-1].literal == "("
     pieces = [
-        _exact(s.literal) if s.literal else _PYTHON_NAME if python else _word(steps[at:])
+        exact(s.literal) if s.literal else _PYTHON_NAME if python else _word(steps[at:])
         for at, s in enumerate(steps, 1)
     ]
     if fmt.tier != "tagged" and not fmt.section and steps[0].field == "name":  # what tells a bare call from prose
         pieces[:2] = [f"{pieces[0]}{pieces[1]}" if pieces[1:] else rf"{pieces[0]}[ \t\r]{{0,64}}\n"]
-    return "()" + _BLANK.join([*pieces, ""])
+    return "()" + BLANK.join([*pieces, ""])
 
 
 def _word(following: tuple[Part, ...]) -> str:
     """A name or an id: the marker behind it ends it, wherever it begins."""
     ending = re.escape(written(following[0].literal)[:1]) if following else ""
-    return _NAME.replace("[^", f"[^{ending}", 1)
+    return NAME.replace("[^", f"[^{ending}", 1)
 
 
 def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
@@ -324,27 +321,22 @@ def _tail(fmt: Compiled, steps: tuple[Part, ...]) -> str:
     if fmt.body.field == "call":
         keys = fmt.format.keys[2:]
         key = f'"{re.escape(keys[0])}"' if keys else "(?!)"
-        return f'{_BLANK}(?:,{_BLANK}{key}{_BLANK}:{_BLANK}"([^"\\\\\\x00-\\x1f]{{1,256}})"{_BLANK})?}}()'
+        return f'{BLANK}(?:,{BLANK}{key}{BLANK}:{BLANK}"([^"\\\\\\x00-\\x1f]{{1,256}})"{BLANK})?}}()'
     # The machine looks for a further parameter, behind all blanks.
-    blank = rf"{_BLANK}(?![ \t\r\n])" if fmt.body.field == "params" else ""
-    return "((?!))?" + (_BLANK.join(["", *(_exact(s.literal) for s in steps)]) or blank) + "()"
+    blank = rf"{BLANK}(?![ \t\r\n])" if fmt.body.field == "params" else ""
+    return "((?!))?" + (BLANK.join(["", *(exact(s.literal) for s in steps)]) or blank) + "()"
 
 
 def _opener(fmt: Compiled) -> str:
     """What opens the section."""
-    opening = "".join(_exact(t) + _BLANK for t in (fmt.opens[0] if fmt.opens else ()))
+    opening = "".join(exact(t) + BLANK for t in (fmt.opens[0] if fmt.opens else ()))
     if fmt.format.tier == "tagged":
         return opening
     if fmt.opens and fmt.opens[0][:1] and fmt.opens[0][0].startswith("```"):  # a fence ends its own line
-        return rf"^{_exact(fmt.opens[0][0])}[ \t]{{0,32}}\r?\n" + _BLANK
+        return rf"^{exact(fmt.opens[0][0])}[ \t]{{0,32}}\r?\n" + BLANK
     if fmt.section_optional and not any(fmt.closes[:1]):
         return f"^(?:{opening})?"
     return f"^{opening}"  # a closer that nothing opened is for the machine
-
-
-def _exact(token: str) -> str:
-    """A marker as the vendor writes it."""
-    return re.escape(written(token))
 
 
 def _or_cut(token: str) -> str:
@@ -352,12 +344,6 @@ def _or_cut(token: str) -> str:
     text = written(token)
     cut = [re.escape(text[:length]) + r"\Z" for length in range(1, len(text))]
     return "|".join([re.escape(text), *cut])
-
-
-def _blank(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
 
 
 def shortcut_of(fmt: Format) -> Shortcut | None:

@@ -14,11 +14,8 @@ from ._match import Markers
 from ._result import Result
 from ._schema import ANY
 from ._shortcut import Mark, Shortcut, shortcut_of
-from ._shortcut_values import JsonBody
+from ._shortcut_values import BLANK, NAME, JsonBody
 from ._tools import Tool
-
-_NAME = r"([^\s<>{}\[\]()\"'`,;=\\]{1,256})"
-_BLANK = r"[ \t\r\n]{0,64}"
 
 
 class MessageShortcut:
@@ -33,9 +30,9 @@ class MessageShortcut:
         before, _, behind = fmt.write.partition("{call}" if inner is not None else "{args}")
         head, named, tail = before.partition("{name}")
         self._call = re.compile(
-            re.escape(head) + (_NAME if named else "()") + re.escape(tail) + (_BLANK if inner is None else "")
+            re.escape(head) + (NAME if named else "()") + re.escape(tail) + (BLANK if inner is None else "")
         ).match
-        self._behind = re.compile((_BLANK if behind else "") + re.escape(behind)).match
+        self._behind = re.compile((BLANK if behind else "") + re.escape(behind)).match
         thought, prose = (re.escape(t.partition("{text}")[0]) if t else "(?!)" for t in (fmt.thought, fmt.prose))
         self._said = re.compile(f"(?:{thought}()|{prose}())").match
         self._stops = Markers((*fmt.ends, *fmt.starts)).find

@@ -21,29 +21,27 @@ from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
 from ._values._raw import decode_entities
 from ._values._whole import (
     MOST_LEVELS,
-    NO_JSON,
-    SAMPLE,
     SHORT,
     SURROGATE,
-    dense_at,
     json_at,
     keeps_integers,
     paired,
     python_at,
-    scan,
+    scanned_at,
     shallow,
 )
 
 Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
 """The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
 
-_BLANK = r"[ \t\r\n]{0,64}"
+BLANK = r"[ \t\r\n]{0,64}"
+NAME = r"([^\s\x00-\x1f<>{}\[\]()\"'`,;=\\]{1,256})"
 _MOST_ARGUMENTS = LIMITS["arguments"]
 _CONSTANTS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
-_WORD = re.compile(
-    r"(True|False|None|true|false|null|-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?)(?=[\s,)])"
-)
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?"
+_WORD = re.compile(rf"(True|False|None|true|false|null|{_NUMBER})(?=[\s,)])")
+_DELIMITED_WORD = re.compile(rf"(true|false|null|{_NUMBER})(?=[,}}])").match
 
 
 class Body(Protocol):
@@ -88,16 +86,10 @@ class JsonBody:
         """See `Body`."""
         if text[start : start + 1] != "{":
             return None
-        try:
-            if text.find('{"', start + 1, start + SAMPLE) >= 0:
-                found = dense_at(text, start)
-                if found is None:
-                    return None
-                arguments, end = found
-            else:
-                arguments, end = scan(text, start)
-        except NO_JSON:
+        found = scanned_at(text, start)
+        if found is None:
             return None
+        arguments, end = found
         spelled = text[start:end]
         shape = (*arguments, *map(type, arguments.values()))
         if shape not in node.fitting and not (
@@ -187,7 +179,6 @@ class DelimitedBody:
 
 
 _BARE_KEY = re.compile(r"([^\s:{}\[\],\"'<>/#\\]{1,128}):").match
-_DELIMITED_WORD = re.compile(_WORD.pattern.replace(r"(?=[\s,)])", "(?=[,}])").replace("True|False|None|", "")).match
 
 
 def _word(word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
@@ -212,19 +203,19 @@ class ParamBody:
         self.closers = values.closers
         ending = re.escape(written(fmt.param_middle[0])[:1]) if fmt.param_middle else ""  # it ends a key wherever it is
         key = r"([^\W\d][\w-]{0,255})" if not fmt.param_open else rf"([^\s<>\"'={ending}]{{1,256}})"
-        pieces = [*map(_exact, fmt.param_open)]
+        pieces = [*map(exact, fmt.param_open)]
         if fmt.param_open and fmt.param_open[-1].endswith("<"):  # a closer is no key
             key = f"(?!/){key}"
-        middle = _BLANK.join(map(_exact, fmt.param_middle))
+        middle = BLANK.join(map(exact, fmt.param_middle))
         if not fmt.param_open:
-            middle = f"{_BLANK}{middle}(?!=)"
+            middle = f"{BLANK}{middle}(?!=)"
         if fmt.typed:
-            middle += r"(\w{0,32})" + "".join(_BLANK + _exact(t) for t in fmt.type_close)
-        opening = f"{_BLANK}(){_BLANK.join(pieces)}{key}{middle}"
+            middle += r"(\w{0,32})" + "".join(BLANK + exact(t) for t in fmt.type_close)
+        opening = f"{BLANK}(){BLANK.join(pieces)}{key}{middle}"
         self._open = re.compile(opening).match
         self._simple = re.compile(opening + values.simple if values.simple else "(?!)").match
         separator = fmt.format.param_separator.strip()
-        self._separator = re.compile(_BLANK + re.escape(separator)).match if separator else None
+        self._separator = re.compile(BLANK + re.escape(separator)).match if separator else None
 
     def read(self, text: str, start: int, node: Node) -> Read | None:
         """See `Body`."""
@@ -276,9 +267,7 @@ class ParamBody:
 
     @staticmethod
     def _result(text: str, arguments: dict[str, Any], pieces: list[str], first: int, at: int) -> Read | None:
-        end = at
-        while end < len(text) and text[end] in " \t\r\n":
-            end += 1
+        end = behind_blanks(text, at)
         pieces[-1] = "}" if arguments else "{}"
         spelled = "".join(pieces)
         if len(spelled) > SHORT and not _within(arguments, spelled):
@@ -337,7 +326,10 @@ class RawValues:
 
     def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
-        raw = found[self._last]
+        return self._value(found[self._last], place, kind, found.end())
+
+    def _value(self, raw: str, place: Place, kind: str, end: int) -> tuple[Any, str, int] | None:
+        """What stands before a closer that ends at `end`."""
         tail = self._tail
         if tail and raw.endswith(tail):
             raw = raw[: -len(tail)]
@@ -347,10 +339,10 @@ class RawValues:
             raw = decode_entities(raw)
         if kind or not self._plain:
             read = self._typed(place[1], raw, kind)
-            return None if read is None else (*read, found.end())
+            return None if read is None else (*read, end)
         if place[2] == _TEXT:
-            return raw, encode_basestring(raw), found.end()
-        return self._short(raw, place, found.end())
+            return raw, encode_basestring(raw), end
+        return self._short(raw, place, end)
 
     def _short(self, raw: str, place: Place, end: int) -> tuple[Any, str, int] | None:
         """A value that is no text."""
@@ -390,21 +382,7 @@ class RawValues:
             return None
         if text.find(self._first, start, stop) >= 0 and self._danger.search(text, start, stop) is not None:
             return None
-        end = stop
-        tail = self._tail
-        if tail and end > start and text.endswith(tail, start, end):
-            end -= len(tail)
-            if tail == "\n" and text.endswith("\r", start, end):
-                end -= 1
-        raw = text[start:end]
-        if self._decodes and "&" in raw:
-            raw = decode_entities(raw)
-        if not kind and self._plain:
-            if place[2] == _TEXT:
-                return raw, encode_basestring(raw), stop + len(close)
-            return self._short(raw, place, stop + len(close))
-        read = self._typed(place[1], raw, kind)
-        return None if read is None else (*read, stop + len(close))
+        return self._value(text[start:stop], place, kind, stop + len(close))
 
     def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str] | None:
         """The value of a raw text and its JSON."""
@@ -458,7 +436,7 @@ class PythonValues:
 
     __slots__ = ()
     closers: tuple[str, ...] = ()
-    simple = rf"{_BLANK}(?:'([^'\\\x00-\x1f\"]*+)'(?!')|{_WORD.pattern})"
+    simple = rf"{BLANK}(?:'([^'\\\x00-\x1f\"]*+)'(?!')|{_WORD.pattern})"
     """A string without escapes and without quotes in it (group 3), or a word (group 4)."""
 
     def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
@@ -472,7 +450,7 @@ class PythonValues:
     def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
         """The value at start, its JSON and its end."""
         node = place[1]
-        start = _blank_end(text, start)
+        start = behind_blanks(text, start)
         char = text[start : start + 1]
         if char in ("'", '"'):
             return self._string(text, start, char) if node.text else None
@@ -499,12 +477,13 @@ class PythonValues:
 _LOOSE = re.compile(rf"[\"= {GAP}{SUFFIX}{KEY}]")
 
 
-def _exact(token: str) -> str:
+def exact(token: str) -> str:
     """A marker as the vendor writes it."""
     return re.escape(written(token))
 
 
-def _blank_end(text: str, at: int) -> int:
+def behind_blanks(text: str, at: int) -> int:
+    """The end of the blanks at a place, however many they are."""
     while at < len(text) and text[at] in " \t\r\n":
         at += 1
     return at

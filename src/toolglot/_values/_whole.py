@@ -56,21 +56,29 @@ def _constant(text: str) -> None:
     raise _Unfit
 
 
-scan: Scan = _Decoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant).scan_once
-scan_dense: Scan = _Decoder(parse_constant=_constant).scan_once
-NO_JSON = (ValueError, StopIteration, RecursionError)
+_scan: Scan = _Decoder(object_pairs_hook=_pairs, parse_float=_finite, parse_constant=_constant).scan_once
+_scan_dense: Scan = _Decoder(parse_constant=_constant).scan_once
+_NO_JSON = (ValueError, StopIteration, RecursionError)
 
 
 def json_at(text: str, start: int) -> tuple[Any, int] | None:
     """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
-    twice, a number that no float can hold, or too deep a nesting."""
+    twice, a number that cannot be kept, or too deep a nesting."""
+    found = scanned_at(text, start)
+    if found is None or not (shallow(found[0], text, start, found[1]) and keeps_integers(text, start, found[1])):
+        return None
+    return found
+
+
+def scanned_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The same, but for the nesting and for integers of more digits than are read elsewhere."""
     try:
         if text.find('{"', start + 1, start + SAMPLE) >= 0:
-            return dense_at(text, start)
-        value, end = scan(text, start)
-    except NO_JSON:
+            return _dense_at(text, start)
+        value: tuple[Any, int] = _scan(text, start)
+    except _NO_JSON:
         return None
-    return (value, end) if shallow(value, text, start, end) and keeps_integers(text, start, end) else None
+    return value
 
 
 def keeps_integers(text: str, start: int, end: int) -> bool:
@@ -80,15 +88,15 @@ def keeps_integers(text: str, start: int, end: int) -> bool:
     return _HUGE.search(text, start, end) is None
 
 
-def dense_at(text: str, start: int) -> tuple[Any, int] | None:
+def _dense_at(text: str, start: int) -> tuple[Any, int] | None:
     """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
-    value, end = scan_dense(text, start)
+    value, end = _scan_dense(text, start)
     levels, keys = survey(value)
-    if levels > MOST_LEVELS or not keeps_integers(text, start, end):
+    if levels > MOST_LEVELS:
         return None
     # As many colons as keys say that no key stands twice: each key that was written has one.
     if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
-        value, end = scan(text, start)
+        value, end = _scan(text, start)
     return value, end
 
 
