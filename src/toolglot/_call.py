@@ -18,7 +18,7 @@ from ._envelope import Envelope
 from ._errors import Code
 from ._events import Span
 from ._format import Compiled, Part, search_text, written
-from ._match import NO, WAIT, got, token_ahead, token_at
+from ._match import NO, WAIT, first_at, got, token_ahead, token_at
 from ._places import NAME, PYTHON_KEY, head_at, key_at, marker_before, may_stop
 from ._schema import ANY, Node, decode, is_json, is_too_deep, json_string
 from ._schema import coerce as coerce_value
@@ -215,14 +215,9 @@ class ItemReader:
         """The call is closed where its arguments should open: they are {} (ruling 9)."""
         if self._name is None:
             return NO
-        waits = False
-        for token in self._behind_args:
-            end = token_at(token, src.buf, start, self._decides(src))
-            waits = waits or end == WAIT
-            if end >= 0:
-                break
-        else:
-            return WAIT if waits else NO
+        ends = first_at(self._behind_args, src.buf, start, self._decides(src))
+        if ends < 0:
+            return ends
         at = self._writer.item_at
         self._writer.problem(Code.UNRECOGNIZED, "The call has no arguments: taken as {}", at, at + 1, True)
         self._begin(src.at)
@@ -298,13 +293,7 @@ class ItemReader:
             if buf[pos] == "{" or fmt.body.codec == "raw":
                 return pos
             tokens += self._behind_args
-        waits = False
-        for token in tokens:
-            end = token_at(token, buf, pos, final)
-            if end >= 0:
-                return end
-            waits = waits or end == WAIT
-        return WAIT if waits else NO
+        return first_at(tokens, buf, pos, final)
 
     # -- the call as one JSON object -------------------------------------------------------------------
 
@@ -654,14 +643,7 @@ class ItemReader:
 
     def _closer_at(self, buf: str, pos: int, final: bool) -> int:
         """The end of the call's closer at pos, its own or one around it; NO if nothing closes, WAIT."""
-        tokens = (*self._own_closers, *self._closes)
-        waits = False
-        for token in tokens:
-            end = token_at(token, buf, pos, final)
-            if end >= 0:
-                return end
-            waits = waits or end == WAIT
-        return WAIT if waits else NO
+        return first_at((*self._own_closers, *self._closes), buf, pos, final)
 
     def _end_parameters(self, src: Source) -> int:
         writer = self._writer

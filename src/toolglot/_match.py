@@ -67,6 +67,17 @@ def token_at(token: str, text: str, pos: int, final: bool) -> int:
     return pos
 
 
+def first_at(tokens: Iterable[str], text: str, pos: int, final: bool) -> int:
+    """The end of the first of the markers that stands at pos; NO, or WAIT while one of them still may."""
+    waits = False
+    for token in tokens:
+        end = token_at(token, text, pos, final)
+        if end >= 0:
+            return end
+        waits = waits or end == WAIT
+    return WAIT if waits else NO
+
+
 def token_ahead(token: str, text: str, pos: int, final: bool) -> int:
     """The same behind blank space."""
     start = blank_end(text, pos)

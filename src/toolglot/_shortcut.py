@@ -29,8 +29,7 @@ Role: TypeAlias = Literal["opens", "thinks", "ends"]
 _PYTHON_NAME = r"([^\W\d][\w.-]{0,255})"
 _MORE = frozenset("[]{},;")
 """What the machine may take for a part of the block, though the block is over."""
-_MAY_CALL = re.compile(r"[{\[(`]|~~~|\*\*|^[ \t]*Action", re.MULTILINE)
-"""What in the prose before a call on a line of its own may begin a call, or quote one."""
+_LINE_WORD = re.compile(r"\W*\w*")
 _new = object.__new__  # a call without its `__init__`, which would cost as much as a look for the marker
 _MOST_CALLS = LIMITS["calls"]
 _MOST_TEXT = LIMITS["reply"]
@@ -259,9 +258,19 @@ class Shortcut:
 
 
 class LineShortcut(Shortcut):
-    """The short cut of a format without markers: its calls stand on lines of their own, up to the reply's end."""
+    """The short cut of a format without markers: its calls stand on lines of their own, up to the reply's end.
 
-    __slots__ = ()
+    `_may_call` finds what in the prose before may begin a call, or quote one.
+    """
+
+    __slots__ = ("_may_call",)
+
+    def __init__(self, fmt: Format, compiled: Compiled, body: Body) -> None:
+        super().__init__(fmt, compiled, body)
+        opener = next((o[0] for o in compiled.opens if o), compiled.item_opener)
+        word = _LINE_WORD.match(opener)
+        begins = re.escape(word.group()) if word is not None and opener else "(?!)"
+        self._may_call = re.compile(rf"[{{\[(`]|~~~|^[ \t]*{begins}", re.MULTILINE).search
 
     def read(self, text: str, tools: dict[str, Tool]) -> Result | None:
         """See `Shortcut.read`."""
@@ -276,7 +285,7 @@ class LineShortcut(Shortcut):
         marks: list[Mark] = []
         if at:
             prose = text[:at]
-            if _MAY_CALL.search(prose) is not None or self._markers(text, 0, at) is not None or prose[-1] != "\n":
+            if self._may_call(prose) is not None or self._markers(text, 0, at) is not None or prose[-1] != "\n":
                 return None
             content.append(prose)
             marks.append((0, at, "text"))

@@ -71,7 +71,7 @@ def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ..
         if not node.member(key).fits(value):
             return False
         flat = flat and type(value) is not dict and type(value) is not list
-    if flat and len(node.fitting) < 256:
+    if flat and len(node.fitting) < 256 and sum(map(len, arguments)) < SHORT:  # a reply's own keys may be long
         node.fitting.add(shape)
     return True
 
