@@ -548,6 +548,11 @@ class Compiled:
         return found
 
     @property
+    def first_opener(self) -> str:
+        """What the text of a call begins with: its section's opener, or its own."""
+        return next((o[0] for o in self.opens if o), self.item_opener)
+
+    @property
     def call_opener(self) -> str:
         """What opens a call that stands without its section; words or a brace are too common for that."""
         opener = self.item_opener

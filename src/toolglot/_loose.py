@@ -45,7 +45,7 @@ class Looseness:
 
     def add(self, fmt: Compiled) -> None:
         """One more format: the first of each kind is read."""
-        opener = next((o[0] for o in fmt.opens if o), fmt.item_opener)
+        opener = fmt.first_opener
         if fmt.format.tier == "json" and fmt.body.field == "call":
             if opener[:1].isalpha() or opener.startswith("*"):
                 self.lines.append(fmt)
@@ -68,7 +68,7 @@ class Looseness:
         """The pattern of the characters with which a call may begin at a line's start."""
         chars = {"{", "[", "`"}
         for fmt in self.lines:
-            chars.add(next((o[0] for o in fmt.opens if o), fmt.item_opener)[0])
+            chars.add(fmt.first_opener[0])
         named = [name[0] for name in tools]
         if self.bare is not None or self.headed is not None:
             if not named:

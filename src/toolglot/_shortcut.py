@@ -267,9 +267,8 @@ class LineShortcut(Shortcut):
 
     def __init__(self, fmt: Format, compiled: Compiled, body: Body) -> None:
         super().__init__(fmt, compiled, body)
-        opener = next((o[0] for o in compiled.opens if o), compiled.item_opener)
-        word = _LINE_WORD.match(opener)
-        begins = re.escape(word.group()) if word is not None and opener else "(?!)"
+        word = _LINE_WORD.match(compiled.first_opener)
+        begins = re.escape(word[0]) if word is not None and word[0] else "(?!)"
         self._may_call = re.compile(rf"[{{\[(`]|~~~|^[ \t]*{begins}", re.MULTILINE).search
 
     def read(self, text: str, tools: dict[str, Tool]) -> Result | None:
