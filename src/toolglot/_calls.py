@@ -30,6 +30,7 @@ from ._tree import loads
 from ._values._delimited import DELIMITERS, DelimitedReader
 from ._values._literal import Dialect, LiteralReader, Stops
 from ._values._raw import Scan
+from ._values._whole import MOST_LEVELS
 
 UnknownTools: TypeAlias = Literal["refuse", "keep"]
 BlockRule: TypeAlias = Literal["each", "all-or-nothing"]
@@ -38,7 +39,7 @@ Arguments: TypeAlias = Literal["live", "whole"]
 
 LIMITS: Mapping[str, int] = {
     "reply": 16 * 1024 * 1024,
-    "depth": 512,
+    "depth": MOST_LEVELS,
     "arguments": 8 * 1024 * 1024,
     "calls": 1024,
     "held": 64 * 1024,

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 from ._errors import Code
 from ._tree import dumps, loads
 from ._values._literal import most_digits, python_to_json
+from ._values._whole import MOST_LEVELS
 
 Schema: TypeAlias = Mapping[str, object]
 Types: TypeAlias = frozenset[str] | None
@@ -60,7 +61,6 @@ IMPLIED = {
 
 CONSTANTS = {"null": "null", "None": "null", "true": "true", "True": "true", "false": "false", "False": "false"}
 
-MAX_NESTING = 512  # of one value
 _MAX_DEPTH = 64  # of allOf, anyOf, oneOf and $ref in one another, at one place
 _MAX_PARTS = 64  # of one place joined from several schemas
 _BLANKS = " \t\r\n"
@@ -621,7 +621,7 @@ def _kind(text: str) -> str | None:
     """The kind of a strict JSON text (RFC 8259) without blanks around it; None where it is none.
 
     Refused are also numbers that a float cannot hold, integers past `most_digits`, lone surrogates, and nesting
-    past `MAX_NESTING`.
+    past `MOST_LEVELS`.
     """
     kind = _KINDS.get(text[:1])
     if kind is None:
@@ -671,7 +671,7 @@ def is_json(text: str) -> bool:
     return True
 
 
-def is_too_deep(text: str, limit: int = MAX_NESTING) -> bool:
+def is_too_deep(text: str, limit: int = MOST_LEVELS) -> bool:
     """Whether a strict JSON text nests deeper than that."""
     if text[:1] not in _OPENERS or text.count("[") + text.count("{") <= limit:
         return False

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
-MOST_LEVELS = 512
+MOST_LEVELS = 512  # of one value (ruling 25)
 SAMPLE = 128  # code points in which a second object tells that many small ones follow
 SHORT = 500  # code points of a text that is searched sooner than its values are looked at
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
