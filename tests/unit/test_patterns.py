@@ -26,7 +26,7 @@ AT_ONE_PLACE = {
     "toolglot._scan": (r"[ \t]*(?P<run>",),
     "toolglot._messages": (r"\s*([\w-]+)",),
     # At a line's start only, which the automaton does not know.
-    "toolglot._shortcut": (r"[{\[(`]|~~~|\*\*|^[ \t]*Action",),
+    "toolglot._shortcut": (r"[{\[(`]|~~~|^[ \t]*",),
     # Errors of this package and of the standard library's TOML reader.
     "toolglot._format_file": ("format '.*?'", r"(.*?) \(at "),
 }
