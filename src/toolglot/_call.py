@@ -636,7 +636,7 @@ class ItemReader:
 
     def _cut_at(self, src: Source) -> int:
         """Another call opens inside the unfinished one: it ends here (ruling 17)."""
-        self._report_cut(src)
+        self._report_cut(src, here=True)
         self._step = len(self._fmt.steps)
         self._body_done = True
         return DONE
@@ -905,11 +905,11 @@ class ItemReader:
         self._report_cut(src)
         return True
 
-    def _report_cut(self, src: Source) -> None:
-        """Say that the call is cut at the cursor (at the text's end, where a literal is being read)."""
+    def _report_cut(self, src: Source, *, here: bool = False) -> None:
+        """Say that the call is cut: at the text's end, or `here`, where the reply goes on behind the cursor."""
         writer = self._writer
         literal = self._literal
-        rest = src.buf[src.pos :] if literal is not None or (src.final and self._raw is None) else ""
+        rest = src.buf[src.pos :] if literal is not None or (not here and src.final and self._raw is None) else ""
         src.pos += len(rest)
         end = src.at
         text = writer.written
