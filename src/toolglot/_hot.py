@@ -160,6 +160,8 @@ class StringPath(_ValuePath):
                     return None
                 text = text[:stop]  # half an escape waits
         if not text:
+            if self.at > self._limit:  # where the limit is near already, not even half an escape may wait
+                return None
             self.carry = rest
             return []
         at = self.at
