@@ -52,6 +52,7 @@ LAYERS = (
     "_fork",
     "_parser",
     "_render",
+    "_convert",
     "_detect",
 )
 """The core. A module imports only those that stand before it; what lies in one folder counts as one."""

@@ -1,5 +1,6 @@
 """toolglot reads tool calls out of the raw text that language models write, and writes them back."""
 
+from ._convert import Conversion, Loss, convert
 from ._detect import Detection, detect
 from ._errors import Code, ParseError, ToolglotError
 from ._events import (
@@ -29,9 +30,11 @@ __all__ = [
     "CallBegin",
     "CallEnd",
     "Code",
+    "Conversion",
     "Detection",
     "Event",
     "Format",
+    "Loss",
     "Messages",
     "ParseError",
     "Parser",
@@ -43,6 +46,7 @@ __all__ = [
     "Text",
     "ToolglotError",
     "Tools",
+    "convert",
     "detect",
     "formats",
     "get_format",

@@ -188,6 +188,13 @@ def read_tools(path: str, warn: Any) -> list[Any]:
 
 def read_record(line: str) -> Record:
     """One line of a JSONL input: `text`, or a chat message's `content`, or `messages`; `BadRecord` for others."""
+    data = read_object(line)
+    kept = {"id": data["id"]} if "id" in data else {}
+    return Record(_reply_of(data), tools_of(data), kept)
+
+
+def read_object(line: str) -> dict[str, Any]:
+    """One line of a JSONL input; `BadRecord` for what is no JSON object."""
     try:
         data = load_json(line)
     except json.JSONDecodeError as error:
@@ -196,18 +203,17 @@ def read_record(line: str) -> Record:
         raise BadRecord(f"Expected a JSON object, got no JSON: {error}") from None
     if not isinstance(data, dict):
         raise BadRecord(f"Expected a JSON object, got {kind_of(data)}", 1)
-    kept = {"id": data["id"]} if "id" in data else {}
-    return Record(_reply_of(data), _tools_of(data), kept)
+    return data
 
 
 def _reply_of(data: dict[str, Any]) -> str:
     if data.get("text") is not None:
         return _string(data["text"], "text")
     if data.get("content") is not None:
-        return _content(data["content"], "content")
+        return content_of(data["content"], "content")
     if "messages" not in data:
         empty = next((key for key in ("text", "content") if key in data), None)
-        got = f'null under "{empty}"' if empty else _members(data)
+        got = f'null under "{empty}"' if empty else members(data)
         raise BadRecord(f'Expected a member "text", "content" or "messages", got {got}')
     messages = data["messages"]
     if not isinstance(messages, list):
@@ -215,11 +221,11 @@ def _reply_of(data: dict[str, Any]) -> str:
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if isinstance(message, dict) and message.get("role") == "assistant":
-            return _content(message.get("content"), f"messages[{at}].content")
+            return content_of(message.get("content"), f"messages[{at}].content")
     raise BadRecord('Expected a message of the role "assistant" under "messages", got none')
 
 
-def _content(value: Any, where: str) -> str:
+def content_of(value: Any, where: str) -> str:
     """A message's content: a string, or the text parts of a list."""
     if not isinstance(value, list):
         return _string(value, where)
@@ -235,7 +241,7 @@ def _string(value: Any, where: str) -> str:
     return value
 
 
-def _tools_of(data: dict[str, Any]) -> Any:
+def tools_of(data: dict[str, Any]) -> Any:
     """The record's own tools, or None. Data sets often keep them as JSON text in a string."""
     tools = data.get("tools")
     if isinstance(tools, str):
@@ -248,7 +254,7 @@ def _tools_of(data: dict[str, Any]) -> Any:
     return tools
 
 
-def _members(data: dict[str, Any]) -> str:
+def members(data: dict[str, Any]) -> str:
     """The members of an object, for a message: the first eight names, each cut at 40 characters."""
     names = [json.dumps(name[:40], ensure_ascii=False) for name in list(data)[:8]]
     return f"only {', '.join(names)}" if names else "an empty object"

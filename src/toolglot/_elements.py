@@ -34,12 +34,14 @@ class Element:
 def decode_elements(node: Node, text: str, token: str) -> tuple[str, Code | None]:
     """The JSON of a value whose tags follow `token`, typed by its schema, and the problem if any.
 
-    >>> from toolglot._schema import ANY
+    >>> from toolglot._schema import ANY, compile_schema
     >>> decode_elements(ANY, "!<a>1!</a>!<b>!<item>x!</item>!</b>", "!")
     ('{"a": 1, "b": ["x"]}', None)
+    >>> decode_elements(compile_schema({"type": "array"}), "", "!")
+    ('[]', None)
     """
     if token not in text:
-        return decode(node, text)
+        return _leaf(node, text)
     root = _tree(text, token)
     if root is None:
         quoted = json_string(text)
@@ -102,9 +104,9 @@ def _json(node: Node, element: Element) -> Read:
         if element.children:
             waiting.append((node, element, _places(node, element), []))
         elif not waiting:
-            return _leaf(node, element)
+            return _leaf(node, element.text)
         else:
-            waiting[-1][3].append(_leaf(node, element))
+            waiting[-1][3].append(_leaf(node, element.text))
         while True:
             outer, parent, places, read = waiting[-1]
             if len(read) < len(places):
@@ -117,15 +119,15 @@ def _json(node: Node, element: Element) -> Read:
             waiting[-1][3].append(made)
 
 
-def _leaf(node: Node, element: Element) -> Read:
-    """An element that holds text alone."""
+def _leaf(node: Node, text: str) -> Read:
+    """An element that holds text alone; an empty one may be an empty list or object."""
     types = node.types
-    if not element.text.strip() and types is not None and "string" not in types:
+    if not text.strip() and types is not None and "string" not in types:
         if "array" in types:
             return "[]", None
         if "object" in types:
             return "{}", None
-    return decode(node, element.text)
+    return decode(node, text)
 
 
 def _is_list(node: Node, element: Element) -> bool:

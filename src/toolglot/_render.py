@@ -7,9 +7,9 @@ is refused with an error that names it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ._calls import LIMITS
 from ._elements import elements_text
@@ -26,48 +26,87 @@ from ._values._raw import encode_entities
 Callish: TypeAlias = Call | Mapping[str, Any]
 
 
-def render(calls: Result | Callish | Iterable[Callish], *, format: str | AnyFormat, content: str = "") -> str:
-    """The assistant's text that makes these calls in a format, behind `content`.
+def render(
+    calls: Result | Callish | Iterable[Callish],
+    *,
+    format: str | AnyFormat,
+    content: str = "",
+    reasoning: str | None = None,
+) -> str:
+    """The assistant's text that makes these calls in a format, behind `reasoning` and `content`.
 
     Takes a `Result` (whose content and reasoning are written too), a `Call`, `Call`s, or dicts with `name` and
-    `arguments`. Raises `ToolglotError` for a value that the wire cannot carry, which names it.
+    `arguments`. `reasoning=""` leaves out that of a result. Raises `ToolglotError` for what the wire cannot carry, a
+    value or the reasoning, and names it.
 
-    >>> print(render([{"name": "add", "arguments": {"a": 1}}], format="hermes"))
+    >>> print(render([{"name": "add", "arguments": {"a": 1}}], format="hermes", reasoning="A sum."))
+    <think>A sum.</think>
     <tool_call>
     {"name": "add", "arguments": {"a": 1}}
     </tool_call>
     """
     fmt = get_format(format) if isinstance(format, str) else format
-    reasoning = ""
     if isinstance(calls, Result):
         content = content or calls.content
-        reasoning = calls.reasoning
+        reasoning = calls.reasoning if reasoning is None else reasoning
         items = [_item(c) for c in calls.calls]
     elif isinstance(calls, Call | Mapping):
         items = [_item(calls)]
     else:
         items = [_item(c) for c in calls]
-    if isinstance(fmt, Messages):
-        return _render_messages(fmt, items, content, reasoning)
-    text = _render_calls(fmt, items)
-    if reasoning and fmt.thinking:
-        block = fmt.thinking[0]
-        content = f"{written(block.open)}{reasoning}{written(block.close)}{content}"
-    if not text:
-        return content
-    _check_readable(fmt, items, text)
-    if not content:
-        return text
-    opener = next(iter(Compiled.of(fmt).openers), "")
-    joint = "" if content.endswith("\n") or (opener and is_control(opener)) else "\n"
-    return f"{content}{joint}{text}"
+    return render_parts(fmt, [("reasoning", reasoning or ""), ("text", content), ("calls", items)])
 
 
 Item: TypeAlias = tuple[str, dict[str, Any], str, str | None]
+Part: TypeAlias = tuple[Literal["reasoning", "text"], str] | tuple[Literal["calls"], Sequence[Callish | Item]]
+"""A stretch of an assistant's turn."""
 
 
-def _item(call: Callish) -> Item:
+def render_parts(fmt: AnyFormat, parts: Iterable[Part]) -> str:
+    """An assistant's turn as one text, its parts in the order given; empty ones leave nothing behind.
+
+    Raises as `render` does.
+    """
+    found = [part for part in parts if part[1]]
+    if isinstance(fmt, Messages):
+        return fmt.joint.join(text for part in found for text in _message_texts(fmt, part))
+    opener = next(iter(Compiled.of(fmt).openers), "")
+    parted = "" if opener and is_control(opener) else "\n"  # where calls stand beside text
+    out = ""
+    before = ""
+    for kind, value in found:
+        text = _part_text(fmt, kind, value)
+        touches = "calls" in (kind, before) and not (out.endswith("\n") or text.startswith("\n"))
+        out += (parted if out and touches else "") + text
+        before = kind
+    return out
+
+
+def _part_text(fmt: Format, kind: str, value: Any) -> str:
+    if kind == "calls":
+        items = [_item(c) for c in value]
+        text = _render_calls(fmt, items)
+        _check_readable(fmt, items, text)
+        return text
+    return value if kind == "text" else _thought(fmt, value)
+
+
+def _thought(fmt: Format, reasoning: str) -> str:
+    block = fmt.thinking[0] if fmt.thinking else None
+    if block is None or not block.open:
+        raise ToolglotError(
+            f'format {fmt.id!r} cannot carry reasoning: it has no markers for it; reasoning="" leaves it out'
+        )
+    opener, closer = written(block.open), written(block.close)
+    if closer.strip() in reasoning:
+        raise ToolglotError(f"format {fmt.id!r} cannot carry this reasoning: {closer.strip()!r} stands in it")
+    return f"{opener}{reasoning}{closer}"
+
+
+def _item(call: Callish | Item) -> Item:
     """A call as (name, arguments, their JSON, id)."""
+    if isinstance(call, tuple):
+        return call
     if isinstance(call, Call):
         return call.name, call.arguments, call.arguments_json, call.id
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
@@ -197,7 +236,7 @@ def _python_container(value: Any, parts: list[str]) -> str:
 
 def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
     """Refuse what would not be read back as it was meant, and say why."""
-    tools = {name: _schema_of([i for i in items if i[0] == name]) for name, _, _, _ in items}
+    tools = {name: schema_of(i[1] for i in items if i[0] == name) for name, _, _, _ in items}
     parser = Parser(tools, format=fmt)
     parser.feed(text)
     parser.finish()
@@ -231,14 +270,30 @@ def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
         )
 
 
-def _schema_of(items: list[Item]) -> dict[str, Any]:
-    """A schema that says of each argument what it is, so that it is read as it was meant."""
+def schema_of(all_arguments: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """A schema that says what is text and what is an empty list or object, so that it is read as it was meant.
+
+    >>> schema_of([{"a": "1", "b": ["2"], "c": 3}])["properties"]
+    {'a': {'type': 'string'}, 'b': {'items': {'type': 'string'}}, 'c': {}}
+    """
     properties: dict[str, Any] = {}
-    for _, arguments, _, _ in items:
+    for arguments in all_arguments:
         for key, value in arguments.items():
-            kind = {"type": "string"} if isinstance(value, str) else {}
+            kind = fold(value, _leaf_schema, _container_schema)
             properties[key] = kind if properties.get(key, kind) == kind else {}
     return {"type": "object", "properties": properties}
+
+
+def _leaf_schema(value: Any) -> dict[str, Any]:
+    return {"type": "string"} if isinstance(value, str) else {}
+
+
+def _container_schema(value: Any, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    if not parts:
+        return {"type": "object" if isinstance(value, dict) else "array"}
+    if isinstance(value, dict):
+        return {"properties": dict(zip(value, parts, strict=True))}
+    return {"items": parts[0]} if all(part == parts[0] for part in parts) else {}
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -246,19 +301,21 @@ def _same(a: Any, b: Any) -> bool:
     return dumps(a, sort_keys=True) == dumps(b, sort_keys=True)
 
 
-def _render_messages(fmt: Messages, items: list[Item], content: str, reasoning: str) -> str:
+def _message_texts(fmt: Messages, part: Part) -> list[str]:
+    """The messages of one part of a turn."""
+    kind, value = part
+    if isinstance(value, str):
+        template = fmt.thought if kind == "reasoning" else fmt.prose
+        if not template:
+            raise ToolglotError(f"format {fmt.id!r} cannot carry {kind}: its declaration does not say how to write it")
+        return [_fill(template, {"text": value})]
+    items = [_item(c) for c in value]
     texts: list[str] = []
-    if reasoning:
-        texts.append(_fill(fmt.thought, {"text": reasoning}))
-    if content:
-        texts.append(_fill(fmt.prose, {"text": content}))
     for item in items:
         call = ""
         if fmt.call is not None:
             headed = Compiled.of(fmt.call).steps[0].field == "name"  # the header has said it
             call = _render_calls(fmt.call, [("", *item[1:]) if headed else item])
         texts.append(_fill(fmt.write, {"name": item[0], "args": item[2], "call": call}))
-    text = fmt.joint.join(texts)
-    if items:
-        _check_readable(fmt, items, fmt.joint.join(texts[-len(items) :]))
-    return text
+    _check_readable(fmt, items, fmt.joint.join(texts))
+    return texts

@@ -1,7 +1,8 @@
-"""The command `toolglot`: reads replies, shows events, finds and lists formats, checks a format of one's own.
+"""The command `toolglot`: reads, converts and writes replies, shows events, finds, lists and checks formats.
 
 The rule: it uses the public API only, and ends with 0, with 1 for what strict reading refuses, what `check` finds,
-what `detect` does not find or a line that is no record, or with 2 for wrong usage; never with a traceback.
+what `detect` does not find, what a dialect cannot carry or a line that is no record, or with 2 for wrong usage; never
+with a traceback.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 from toolglot import Format, Messages, Parser, ToolglotError, formats, get_format, load_formats, register
 
-from . import _cli_check, _cli_detect, _cli_formats, _cli_parse, _cli_stream
+from . import _cli_check, _cli_convert, _cli_detect, _cli_formats, _cli_parse, _cli_stream
 from ._cli_read import UsageError, check_readable, clause, read_tools
 from ._cli_show import complain, warn
 
@@ -125,7 +126,7 @@ def _arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_parse, _add_stream, _add_detect, _add_formats, _add_check):
+    for add in (_add_parse, _add_stream, _add_convert, _add_render, _add_detect, _add_formats, _add_check):
         add(commands)
     return parser
 
@@ -154,6 +155,50 @@ def _add_stream(commands: Any) -> None:
     command.add_argument("--model", default="toolglot", metavar="NAME", help="the model's name in the chunks")
     _add_reading(command)
     command.set_defaults(run=lambda given: _cli_stream.run(given, *_options(given)))
+
+
+def _add_convert(commands: Any) -> None:
+    command = commands.add_parser(
+        "convert",
+        help="rewrite replies in another format",
+        description="Rewrite replies in another format. What that cannot hold is told on stderr.",
+        epilog="Exit codes: 0 done; 1 a call that could not be carried, or a line that is no record; 2 wrong usage.",
+        allow_abbrev=False,
+    )
+    command.add_argument("files", nargs="*", default=["-"], metavar="FILE", help="a reply; - for standard input")
+    command.add_argument("--to", required=True, metavar="NAME", help="the format to write")
+    command.add_argument("--json", action="store_true", help="write one JSON object a reply, with its losses")
+    command.add_argument(
+        "--jsonl",
+        action="store_true",
+        help='read one record a line ("text", "content", or "messages", of which the assistant\'s are rewritten) and '
+        "write it with the new text",
+    )
+    command.add_argument("--report", metavar="FILE", help="write what could not be carried, one JSON object a line")
+    _add_reading(command)
+    command.set_defaults(run=lambda given: _cli_convert.run_convert(given, _target(given, given.to), *_options(given)))
+
+
+def _add_render(commands: Any) -> None:
+    command = commands.add_parser(
+        "render",
+        help="write calls or messages in a format",
+        description="Write calls in a format: a call, a list of calls, or an assistant's message with tool_calls.",
+        allow_abbrev=False,
+    )
+    command.add_argument("files", nargs="*", default=["-"], metavar="FILE", help="JSON; - for standard input")
+    command.add_argument("--format", required=True, metavar="NAME", help="the format to write")
+    command.add_argument(
+        "--jsonl", action="store_true", help='read one call, message or record with "messages" a line, write the same'
+    )
+    _add_format_file(command, "a TOML or JSON file with the format")
+    command.set_defaults(run=lambda given: _cli_convert.run_render(given, _target(given, given.format)))
+
+
+def _target(arguments: argparse.Namespace, name: str) -> Format | Messages:
+    """The format to write, of the format files or of those that are known."""
+    known = {name: format for format in _own(arguments) for name in (format.id, *format.aliases)}
+    return known.get(name) or _format_named(name)
 
 
 def _add_detect(commands: Any) -> None:
