@@ -5,8 +5,8 @@ router's code are the wheel's own; what stands in for the rest decides nothing a
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import asyncio
 import builtins

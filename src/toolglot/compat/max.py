@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, get_args
 
@@ -30,7 +31,9 @@ from toolglot import (
     Text,
     ToolglotError,
     Tools,
+    formats,
     parse,
+    render,
 )
 
 __all__ = ["ParsedToolCall", "ParsedToolCallDelta", "ParsedToolResponse", "ToolParser", "register"]
@@ -42,6 +45,10 @@ AnyFormat = str | Format | Messages
 # What a reader of raw text knows reasoning by, and what MAX's router writes where it folds reasoning into content.
 OPENER, CLOSER = "<think>", "</think>"
 SAID = ("text", "reasoning")
+MILD = (Code.COERCED, Code.TYPE_MISMATCH, Code.UNKNOWN_TOOL)  # problems of a call that ends as it should
+PROBE = 9071
+TAIL = 12  # code points at the end of the text by which a call's end mark is known
+PATIENCE = 8  # how many times the text may be looked at ahead of the engine
 
 
 @dataclass
@@ -82,10 +89,12 @@ class ToolParser:
     name is offered, so schemas must name tools without parameters too, as MAX's router does.
 
     `arguments` says when arguments are sent:
-    "live": as they come. A call that is cut has sent a prefix that is no JSON, and nothing more. A call that turns out
-    unreadable only behind its whole arguments (a second `name` key, text behind bare JSON) has been sent whole;
-    "sure": the last brace waits until the call has ended, so what was sent is JSON exactly if the call is one. Formats
-    without an end mark end with the reply, so the server must send what `finish` gives;
+    "live": as they come. MAX's router takes no calls at the end, so what the engine still holds of a call, since its
+    end mark might stand inside a value, is sent when a piece ends with that mark and the call is well-formed so far. A
+    call that is cut has sent a prefix that is no JSON, and nothing more. One that turns out unreadable or longer behind
+    such an end (a second `name` key, text behind bare JSON, a value that quotes a whole call) has been sent already;
+    "sure": the last brace waits until the call has ended, so what was sent is JSON exactly if the call is one. Many
+    calls end with the reply, so the server must send what `finish` gives;
     "whole": a call is sent in one piece when it has ended, and one that is cut or unreadable never; the same holds.
 
     The protocol has no place for reasoning, which MAX takes off before its tool parser sees the text. Where it is left
@@ -218,7 +227,7 @@ class ToolParser:
         >>> "".join(delta.arguments or "" for delta in parser.parse_delta(text))
         '{"berth": "12"}'
         """
-        if self._stream.begun:
+        if self._stream.fed:
             raise ToolglotError("expected schemas before the reply's first piece, got them behind it: reset() first")
         self._offered = Tools({**self._tools, **Tools(schemas)}.values())
         self._stream = self._opened()
@@ -235,7 +244,8 @@ class ToolParser:
     def _opened(self) -> _Stream:
         live: Literal["live", "whole"] = "whole" if self._arguments == "whole" else "live"
         parser = Parser(self._offered, **{**self._options, "arguments": live})
-        return _Stream(parser, self._folds, self._arguments == "sure")
+        ends = _ends(self._options["format"]) if self._arguments == "live" else ()
+        return _Stream(parser, self._folds, self._arguments == "sure", ends)
 
 
 class _Ids:
@@ -299,23 +309,35 @@ class _Stream:
     indices are counted by what is.
     """
 
-    def __init__(self, parser: Parser, folds: bool, sure: bool) -> None:
+    def __init__(self, parser: Parser, folds: bool, sure: bool, ends: tuple[str, ...]) -> None:
         self.parser = parser
         self.sure = sure
-        self.begun = False
         self.prose = _Prose(folds)
         self.ids = _Ids()
-        self.sent = 0  # calls whose opener is on the wire
-        self.opener: CallBegin | None = None
-        self.brace = ""  # what may be the last of the open call's arguments
+        self.call: CallBegin | None = None  # the one that has begun and not ended
+        self.opener: CallBegin | None = None  # the same, until it is on the wire
+        self.sent = 0  # openers on the wire
+        self.brace = ""  # what may be the last of the call's arguments
         self.ended = False
+        # To send what the engine holds of a call that may be over.
+        self.ends = ends  # what a call ends with
+        self.tail = ""  # of the text
+        self.fed = self.read = 0  # code points: in all, and up to the last event
+        self.patience = 0  # code points that may still be looked at
+        self.given: set[tuple[int, int]] = set()  # the places of calls sent in full before they ended
 
     def feed(self, delta: str) -> list[ParsedToolCallDelta]:
         """What the next piece brings."""
         if self.ended:
             raise ToolglotError("expected no piece behind the end of the reply, got one: reset() first")
-        self.begun = self.begun or bool(delta)
-        return self.deltas(self.parser.feed(delta))
+        made = self.deltas(self.parser.feed(delta))
+        self.fed += len(delta)
+        if self.ends:
+            self.tail = (self.tail + delta)[-2 * TAIL :]  # blanks may stand behind the mark
+            self.patience += PATIENCE * len(delta)
+            if (self.call or self.sent) and self.read < self.fed and self.tail.rstrip().endswith(self.ends):
+                self._give(made)
+        return made
 
     def finish(self) -> list[ParsedToolCallDelta]:
         """What the end brings."""
@@ -323,7 +345,7 @@ class _Stream:
             return []
         self.ended = True
         deltas = self.deltas(self.parser.finish())
-        _say(deltas, self.prose.end(len(self.parser.result.text)))
+        _say(deltas, self.prose.end(self.fed))
         return deltas
 
     def flush(self) -> str:
@@ -332,42 +354,44 @@ class _Stream:
             return ""
         self.ended = True
         parts: list[str] = []
-        events = self.parser.finish()
-        whole = self.parser.result.text
-        for event in events:
+        for event in self.parser.finish():
             if isinstance(event, Text):
                 parts.append(self.prose.text(event.text))
             elif isinstance(event, Reasoning):
                 parts.append(self.prose.reasoning(event.text, event.span[0]))
             elif isinstance(event, CallBegin):
-                self.opener = event
+                self._begin(event)
             elif isinstance(event, CallEnd | CallAbort):
                 if self.opener is not None and isinstance(event, CallEnd):
-                    parts.append(self.prose.text(whole[slice(*event.span)]))
+                    parts.append(self.prose.text(self.parser.result.text[slice(*event.span)]))
                 self.opener = None
-        return "".join(parts) + self.prose.end(len(whole))
+        return "".join(parts) + self.prose.end(self.fed)
 
     def deltas(self, events: list[Event]) -> list[ParsedToolCallDelta]:
-        """Events as deltas."""
+        """Events as deltas; problems are left to `result`."""
         made: list[ParsedToolCallDelta] = []
         for event in events:
             if isinstance(event, ArgumentsDelta):
-                self._send(made, event.text)
+                if self.call is not None and self.call.span not in self.given:
+                    self._send(made, event.text)
             elif isinstance(event, Text):
                 _say(made, self.prose.text(event.text))
             elif isinstance(event, Reasoning):
                 _say(made, self.prose.reasoning(event.text, event.span[0]))
             elif isinstance(event, CallBegin):
                 _say(made, self.prose.close())
-                self.opener = event
+                self._begin(event)
             elif isinstance(event, CallEnd | CallAbort):
                 self._end(made, isinstance(event, CallEnd))
-            else:
-                assert isinstance(event, Problem)
+            self.read = max(self.read, event.span[1])
         return made
 
+    def _begin(self, event: CallBegin) -> None:
+        self.call = event
+        self.opener = None if event.span in self.given else event
+
     def _send(self, made: list[ParsedToolCallDelta], text: str) -> None:
-        """The next of the open call's arguments, behind the opener."""
+        """The next of a call's arguments, behind the opener."""
         text = self.brace + text
         self.brace = "}" if self.sure and text.endswith("}") else ""
         text = text[: len(text) - len(self.brace)]
@@ -380,11 +404,49 @@ class _Stream:
         made.append(ParsedToolCallDelta(self.sent - 1, arguments=text))
 
     def _end(self, made: list[ParsedToolCallDelta], whole: bool) -> None:
-        """The open call has ended; of one that is none, nothing more is sent."""
+        """The call has ended; of one that is none, nothing more is sent."""
         if whole and self.brace:
             made.append(ParsedToolCallDelta(self.sent - 1, arguments=self.brace))
         self.brace = ""
-        self.opener = None
+        self.call = self.opener = None
+
+    def _give(self, made: list[ParsedToolCallDelta]) -> None:
+        """Send what is left of the calls that are whole if the reply ends here.
+
+        What this looks at is a multiple of the text at the most, so that a value full of end marks costs no more.
+        """
+        held = self.fed - self.read
+        if held > self.patience:
+            return
+        self.patience -= held
+        events = self.parser.fork().finish()
+        if any(isinstance(event, Problem) and event.code not in MILD for event in events):
+            return  # it would be one for want of anything better: an end mark inside a value looks like that
+        call, rest = self.call, ""
+        for event in events:
+            if isinstance(event, CallBegin):
+                call, rest = event, ""
+            elif isinstance(event, ArgumentsDelta):
+                rest += event.text
+            elif isinstance(event, CallEnd) and call is not None and call.span not in self.given:
+                if call is not self.call:
+                    self.opener = call
+                self._send(made, rest)
+                self.given.add(call.span)
+
+
+@lru_cache(maxsize=64)
+def _ends(format: AnyFormat | tuple[AnyFormat, ...]) -> tuple[str, ...]:
+    """What a call ends with in the formats that are read, as `render` writes it."""
+    if format == "auto":
+        return _ends(formats())
+    if isinstance(format, tuple):
+        return tuple(dict.fromkeys(end for item in format for end in _ends(item)))
+    try:
+        text = render([{"name": "f", "arguments": {"a": PROBE}}], format=format)
+    except ToolglotError:  # a format that is only read
+        return ()
+    return tuple(word[-TAIL:] for word in text.rpartition(str(PROBE))[2].split()[-1:])
 
 
 def _say(made: list[ParsedToolCallDelta], text: str) -> None:
