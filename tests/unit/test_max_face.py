@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.strategies import TOOLS, Asked, asked, rendered, split
-from tests.shared import lines_run
+from tests.shared import pieces
 from tests.wire import Wire, completed, is_json, streamed
-from toolglot import ParseError, ToolglotError, formats, parse, render
+from toolglot import ParseError, Parser, ToolglotError, formats, parse, render
 from toolglot.compat import max as face
 from toolglot.compat.max import ParsedToolCallDelta, ToolParser
 
@@ -26,8 +26,8 @@ ARGUMENTS = ("live", "sure", "whole")
 IDS = [f.id for f in formats()]
 
 
-def sent(parser: ToolParser, *pieces: str) -> list[Any]:
-    return [parser.parse_delta(piece) for piece in pieces]
+def sent(parser: ToolParser, *chunks: str) -> list[Any]:
+    return [parser.parse_delta(chunk) for chunk in chunks]
 
 
 def content(text: str) -> list[ParsedToolCallDelta]:
@@ -102,8 +102,8 @@ def test_schemas_type_arguments_in_both_modes_until_reset() -> None:
     parser = ToolParser("qwen3_xml")
     parser.set_streaming_tool_schemas(SCHEMAS)
     typed = [("tide", '{"port": "12", "days": 3}')]
-    pieces = [delta for piece in TAGS for delta in parser.parse_delta(piece) or ()]
-    assert "".join(delta.arguments or "" for delta in pieces) == typed[0][1]
+    deltas = [delta for piece in TAGS for delta in parser.parse_delta(piece) or ()]
+    assert "".join(delta.arguments or "" for delta in deltas) == typed[0][1]
     assert [(c.name, c.arguments) for c in parser.parse_complete(TAGS).tool_calls] == typed
     parser.reset()
     assert parser.parse_complete(TAGS).tool_calls[0].arguments == '{"port": 12, "days": 3}'
@@ -160,30 +160,35 @@ def test_sure_gives_the_last_brace_at_the_end() -> None:
 
 def test_what_the_engine_holds_of_a_whole_call_is_sent_with_its_last_piece() -> None:
     text = "<tool_call>tide\n<arg_key>port</arg_key>\n<arg_value>Oban</arg_value>\n</tool_call>"
-    for pieces in ([text], text, [text[:-7], text[-7:], "\n"]):
+    for chunks in ([text], text, [text[:-7], text[-7:], "\n"]):
         for end in ("flush", "finish"):
-            assert streamed(ToolParser("glm45"), pieces, end).calls == [("tide", '{"port": "Oban"}')]
+            assert streamed(ToolParser("glm45"), chunks, end).calls == [("tide", '{"port": "Oban"}')]
 
 
 def test_an_end_mark_inside_a_value_ends_nothing() -> None:
     value = "write </tool_call> there"
     text = f"<tool_call>tide\n<arg_key>port</arg_key>\n<arg_value>{value}</arg_value>\n</tool_call>"
     cut = text.index("</tool_call>") + len("</tool_call>")
-    for pieces in (text, [text[:cut], text[cut:]]):
-        wire = streamed(ToolParser("glm45"), pieces)
+    for chunks in (text, [text[:cut], text[cut:]]):
+        wire = streamed(ToolParser("glm45"), chunks)
         assert json.loads(wire.arguments[0]) == {"port": value}
 
 
-def test_looking_ahead_costs_a_multiple_of_the_text_at_the_most() -> None:
-    def run(times: int) -> None:
-        text = "<tool_call>tide\n<arg_key>rows</arg_key>\n<arg_value>[" + "1</tool_call>" * times
-        streamed(
-            ToolParser("glm45", {"tide": {"properties": {"rows": {"type": "array"}}}}),
-            split(text, range(0, len(text), 13)),
-        )
+def test_looking_ahead_costs_a_multiple_of_the_text_at_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    fork = Parser.fork
 
-    once, twice = lines_run(run, 300), lines_run(run, 600)
-    assert twice < 2.6 * once
+    def counting(self: Parser) -> Parser:
+        looked.append(len(self.result.text) - begun)
+        return fork(self)
+
+    monkeypatch.setattr(Parser, "fork", counting)
+    text = "<tool_call>tide\n<arg_key>rows</arg_key>\n<arg_value>[" + "1</tool_call>" * 500
+    begun = text.index("\n")
+    parser = ToolParser("glm45", {"tide": {"properties": {"rows": {"type": "array"}}}})
+    sent(parser, *pieces(text, 13))
+    assert len(looked) > 20
+    assert sum(looked) <= 8 * len(text)
 
 
 # The end.
@@ -270,7 +275,7 @@ def test_rendered_replies_are_read_alike_in_both_modes(format: str, arguments: A
     parser = ToolParser(format, TOOLS, arguments=arguments)
     for text in rendered(next(f for f in formats() if f.id == format))[:12]:
         response = completed(parser, text)
-        wires = [streamed(parser, pieces) for pieces in ([text], text, split(text, (7, 8, 20)))]
+        wires = [streamed(parser, chunks) for chunks in ([text], text, split(text, (7, 8, 20)))]
         assert all((w.content, w.calls) == (wires[0].content, wires[0].calls) for w in wires)
         calls = [(call.name, call.arguments) for call in response.tool_calls] if response else []
         assert wires[0].whole == calls
