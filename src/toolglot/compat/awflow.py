@@ -1,0 +1,391 @@
+"""Tool calls by prompt alone, as AWFlow makes them: a section of the system prompt, the history, and the parser.
+
+The prompt names no family of models, and the parser knows shapes, not models: JSON in `<tool_call>`, `<function_call>`
+or `<tools>` tags, closed by any of the three or not at all; a list behind `[TOOL_CALLS]`; `<function=NAME>` with an
+object of arguments; a fence without a language, or with `json` or `tool_call`; if none of these is there, the whole
+reply.
+
+The rule: a block counts only if every call in it is plain JSON of an offered tool; any other stays in the content as it
+was written. Nothing is repaired, thoughts are taken out, and JSON in the midst of prose is never a call.
+
+Where the engine reads more, or refuses more, than the documented patterns do, it is left so:
+
+- A marker inside a string of the JSON ends nothing; a tag inside a fence or inline code is quoted, and prose.
+- A call whose tag is not closed ends where its JSON ends; another call or prose may follow.
+- A fence begins on a line of its own; at the end of the reply its closer may be missing, as a tag's may. JSON in it is
+  a call only with a key of arguments. Behind `[TOOL_CALLS]` one call may stand without its list.
+- An object with other keys than a call has, but none of arguments, is no call.
+- Two JSON values in one block are two calls; known wrappers such as `{"tool_calls": [...]}` are looked into.
+- Arguments that are an empty text are `{}`; names are read without the blanks around them.
+- `"arguments": null` is `{}`, but beside a second key of arguments it is refused.
+- Tokens that end a turn, such as `<|im_end|>`, are not in the content.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from toolglot import Block, Call, Code, Format, Result, ToolglotError, Tools, get_format, parse, render
+
+__all__ = [
+    "ParsedReply",
+    "ToolCall",
+    "parse_tool_calls",
+    "render_calls",
+    "render_messages",
+    "render_result",
+    "render_results",
+    "tools_prompt",
+]
+
+Message: TypeAlias = Mapping[str, Any]
+Span: TypeAlias = tuple[int, int]
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """One call of an offered tool.
+
+    >>> ToolCall("find_row", {"id": 7}).args
+    {'id': 7}
+    """
+
+    name: str
+    args: dict[str, Any]
+
+
+@dataclass(slots=True)
+class ParsedReply:
+    """A reply without its thoughts: what is no call, verbatim, and the calls in the order of the text.
+
+    >>> ParsedReply("Hello.", []).content
+    'Hello.'
+    """
+
+    content: str
+    tool_calls: list[ToolCall]
+
+
+# -- the prompt and the history ------------------------------------------------------------------------------------
+
+_SECTION = """\
+# Tools
+
+Each line below is a tool that you may use, as a JSON object: its name, what it does, its parameters (a JSON Schema).
+
+{tools}
+
+To use tools, make your reply of such blocks alone, as many as there are calls, and leave out any other text:
+
+<tool_call>
+{{"name": "the name from the list", "arguments": {{"parameter": "value"}}}}
+</tool_call>
+
+A name that is not on the list is no tool. What a tool gave back is shown to you inside <tool_response> tags. As soon as
+you know enough, write your answer to the user as ordinary text with no block in it."""
+
+
+def tools_prompt(tools: Any) -> str:
+    """The section of the system prompt that offers tools; empty without any.
+
+    `tools` may be all that `toolglot.Tools` takes, which also raises `ToolglotError` for what is none: OpenAI,
+    Anthropic and MCP definitions, JSON Schemas with a name, functions, names. Each is one line of compact JSON.
+
+    >>> find_row = {"name": "find_row", "description": "Find a row.", "input_schema": {"type": "object"}}
+    >>> tools_prompt([find_row]).splitlines()[4]
+    '{"name":"find_row","description":"Find a row.","parameters":{"type":"object"}}'
+    """
+    offered = tools if isinstance(tools, Tools) else Tools(tools)
+    lines = [_definition(tool.name, tool.description, tool.schema) for tool in offered.values()]
+    return _SECTION.format(tools="\n".join(lines)) if lines else ""
+
+
+def _definition(name: str, description: str, schema: Mapping[str, Any] | None) -> str:
+    """One tool as a line of compact JSON; what is not known of it is left out."""
+    known = {"name": name, "description": description or None, "parameters": schema}
+    return _compact({key: value for key, value in known.items() if value is not None})
+
+
+def _compact(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_as_dict)
+    except (TypeError, ValueError) as error:
+        raise ToolglotError(f"Expected a value that can be written as JSON, got {value!r:.80}: {error}") from None
+
+
+def _as_dict(value: Any) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def render_calls(calls: Iterable[Any], content: str = "") -> str:
+    """Calls as the prompt asks for them, behind `content`.
+
+    Takes `ToolCall` and `toolglot.Call`, dicts with `name` and `args` or `arguments`, and entries of an OpenAI
+    message's `tool_calls`, whose arguments are JSON text. Raises `ToolglotError` for arguments that are no object.
+
+    >>> print(render_calls([ToolCall("find_row", {"id": 7})]))
+    <tool_call>
+    {"name": "find_row", "arguments": {"id": 7}}
+    </tool_call>
+    """
+    return render([_named(call) for call in calls], format="hermes", content=content)
+
+
+def _named(call: Any) -> Any:
+    """A call of any shape as what `render` takes."""
+    if isinstance(call, Call):
+        return call
+    if isinstance(call, ToolCall):
+        return {"name": call.name, "arguments": call.args}
+    inner = call.get("function", call) if isinstance(call, Mapping) else None
+    if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
+        raise ToolglotError(f"Expected a call with a name and arguments, got {call!r:.80}")
+    arguments = inner.get("arguments", inner.get("args"))
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except (ValueError, RecursionError) as error:
+            raise ToolglotError(f"call {inner['name']!r}: expected arguments as JSON: {error}") from None
+    return {"name": inner["name"], "arguments": {} if arguments is None else arguments}
+
+
+def render_result(content: Any) -> str:
+    """What a tool gave back, as the prompt says that it is shown: text as it is, text parts joined, other data as JSON.
+
+    >>> print(render_result({"price": 12}))
+    <tool_response>
+    {"price":12}
+    </tool_response>
+    """
+    return f"<tool_response>\n{_text(content)}\n</tool_response>"
+
+
+def render_results(contents: Iterable[Any]) -> str:
+    """The results of several calls, in the order of the calls.
+
+    >>> render_results(["4", "5"]).count("<tool_response>")
+    2
+    """
+    return "\n".join(map(render_result, contents))
+
+
+def _text(content: Any) -> str:
+    """The text of a message's content, which may be text, a list of parts, nothing or data."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list | tuple) and content else [None]
+    if all(isinstance(part, Mapping) and isinstance(part.get("text"), str) for part in parts):
+        return "".join([part["text"] for part in parts])
+    return _compact(content)
+
+
+def render_messages(messages: Iterable[Message], tools: Any = ()) -> list[dict[str, Any]]:
+    """A conversation in OpenAI's shape for a model that knows no tools: the prompt is in the system message, calls are
+    in the text of the assistant, results of tools are turns of the user (those of one turn in one message).
+
+    Other messages and keys stay as they are, and the given messages are not changed. Raises as `tools_prompt` and
+    `render_calls` do.
+
+    >>> asked = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "now", "arguments": "{}"}}]}
+    >>> messages = [{"role": "user", "content": "Time?"}, asked, {"role": "tool", "content": "noon"}]
+    >>> [message["role"] for message in render_messages(messages, ["now"])]
+    ['system', 'user', 'assistant', 'user']
+    """
+    made: list[dict[str, Any]] = []
+    results: list[Any] = []
+    for message in messages:
+        if message.get("role") in _RESULTS:
+            results.append(message.get("content"))
+            continue
+        _add_results(made, results)
+        results = []
+        made.append(_assistant(message) if message.get("role") == "assistant" else dict(message))
+    _add_results(made, results)
+    section = tools_prompt(tools)
+    return _with_section(made, section) if section else made
+
+
+_RESULTS = ("tool", "function")
+_SYSTEM = ("system", "developer")
+
+
+def _add_results(made: list[dict[str, Any]], results: list[Any]) -> None:
+    if results:
+        made.append({"role": "user", "content": render_results(results)})
+
+
+def _assistant(message: Message) -> dict[str, Any]:
+    """A message of the assistant, with its calls in the text."""
+    rest = {key: value for key, value in message.items() if key not in ("tool_calls", "function_call")}
+    calls = list(message.get("tool_calls") or [])
+    if message.get("function_call"):
+        calls.append(message["function_call"])
+    if calls or message.get("content") is None:
+        rest["content"] = render_calls(calls, _text(message.get("content")))
+    return rest
+
+
+def _with_section(messages: list[dict[str, Any]], section: str) -> list[dict[str, Any]]:
+    """The section behind the system message's own text, or as the first message."""
+    if messages and messages[0].get("role") in _SYSTEM:
+        own = _text(messages[0].get("content"))
+        return [{**messages[0], "content": f"{own}\n\n{section}" if own else section}, *messages[1:]]
+    return [{"role": "system", "content": section}, *messages]
+
+
+# -- the parser ----------------------------------------------------------------------------------------------------
+
+_THINK = Block("<think>", "</think>")
+_ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>")
+_NAMES = ("tool_call", "function_call", "tools")
+_PAIRS = [(f"<{opener}>\n", f"\n</{closer}>") for opener in _NAMES for closer in _NAMES]
+_TAGS = Format(
+    "awflow_tags",
+    call="{call:json}",
+    section=Block(*_PAIRS[0], also=tuple(_PAIRS[1:]), each=True),
+    reasoning=_THINK,
+    ends=_ENDS,
+)
+_LIST = Format(
+    "awflow_list",
+    call="{call:json}",
+    section=Block("[TOOL_CALLS] [", "]", also=(("[TOOL_CALLS] [", "][/TOOL_CALLS]"),)),
+    separator=", ",
+    reasoning=_THINK,
+    ends=_ENDS,
+)
+_FUNCTION = Format("awflow_function", call="<function={name}>{args:json}</function>", reasoning=_THINK, ends=_ENDS)
+_FENCE = get_format("fenced_json")
+_SHAPES = (_TAGS, _LIST, _FUNCTION, _FENCE)
+_LANGUAGES = ("", "json", "tool_call")
+
+# The whole reply is read between markers that are put around it, so that nothing else can stand beside it.
+_WHOLE = Format("awflow_whole", call="{call:json}", section=Block("<|reply|>", "<|end_of_reply|>"))
+_SHAPES_OF_WHOLE = (_WHOLE,)
+
+_NOBODY = " nobody "
+"""A name that no call has, since names are read without the blanks around them: for an empty set of offered names."""
+
+_PLAIN = {
+    Code.UNRECOGNIZED, Code.AMBIGUOUS_ARGUMENTS, Code.INVALID_ARGUMENTS, Code.DUPLICATE_KEY,
+    Code.REASONING_NOT_OPENED, Code.LIMIT,
+}  # fmt: skip
+"""What is listed as a repair of plain JSON: no arguments, two keys of them, null, a key that stands twice."""
+
+_CALL_KINDS = {"name", "arguments", "dropped"}
+_OPENERS = (*(opener.strip() for opener, _ in _PAIRS), "[TOOL_CALLS]")
+
+_ROUNDS = 8
+"""How often a reply is read: each time without the calls that were refused before, and mostly once or twice."""
+
+_MASK = "\ufffd"  # begins no call, marker or line
+
+
+def parse_tool_calls(text: str, tool_names: Iterable[str]) -> ParsedReply:
+    """Read the calls of a reply; `tool_names` are the bound tools. Nothing is raised for any text.
+
+    >>> parse_tool_calls('<think>Which?</think><tools>{"name": "get_row", "args": {"id": 7}}</tool_call>', ["get_row"])
+    ParsedReply(content='', tool_calls=[ToolCall(name='get_row', args={'id': 7})])
+    >>> parse_tool_calls('<tool_call>{"name": "get_row", "arguments": {"id": 7,}}</tool_call>', ["get_row"]).tool_calls
+    []
+    """
+    if isinstance(tool_names, str):
+        raise ToolglotError(f"Expected a set of tool names, got the single string {tool_names!r}.")
+    names = Tools(list(dict.fromkeys(tool_names)) or [_NOBODY])
+    content, calls = _read(text, names, _SHAPES)
+    if not calls and content.lstrip()[:1] in ("{", "["):
+        rest, whole = _read(f"<|reply|>{content}<|end_of_reply|>", names, _SHAPES_OF_WHOLE)
+        if whole and not rest.strip():
+            return ParsedReply("", whole)
+    return ParsedReply(content, calls)
+
+
+def _read(text: str, names: Tools, shapes: tuple[Any, ...]) -> tuple[str, list[ToolCall]]:
+    """The content and the calls.
+
+    The engine refuses a block that names an unknown tool or cannot be read. One that it reads by a repair is made
+    unreadable, in a copy of the text, so that it is refused in the same way; the content is cut from the text itself.
+    """
+    copy = text
+    for _ in range(_ROUNDS):
+        result = parse(copy, names, format=shapes, block="all-or-nothing")
+        refused = _refused(result, text)
+        if not refused:
+            content = "".join([text[slice(*s.span)] for s in result.segments if s.kind == "text"])
+            return content, [ToolCall(call.name, call.arguments) for call in result.calls]
+        copy = _masked(copy, refused)
+    return "".join([text[slice(*s.span)] for s in result.segments if s.kind != "reasoning"]), []
+
+
+def _masked(text: str, spans: list[Span]) -> str:
+    parts, at = [], 0
+    for start, end in sorted(spans):
+        if end > at:
+            start = max(start, at)
+            parts += [text[at:start], _MASK * (end - start)]
+            at = end
+    return "".join(parts) + text[at:]
+
+
+def _refused(result: Result, text: str) -> list[Span]:
+    """The places of calls that are cut, needed a repair, or stand in a fence of another language, and of markers with
+    no call between them."""
+    cut = [call.span for call in result.incomplete]
+    return cut + _repaired(result, cut) + _in_other_fences(result, text) + _empty(result)
+
+
+def _repaired(result: Result, cut: list[Span]) -> list[Span]:
+    """The calls whose JSON, or that of their list, was not plain."""
+    if not result.calls:
+        return []
+    starts = [call.span[0] for call in result.calls]
+    others = sorted([*cut, *(s.span for s in result.segments if s.kind == "text")])
+    before = [start for start, _ in others]
+    found = []
+    for at in _repairs(result):
+        behind = bisect_left(before, at) - 1
+        if behind < 0 or at > others[behind][1]:  # else it is said of a block that is refused anyhow
+            found.append(result.calls[max(bisect_right(starts, at) - 1, 0)].span)
+    return found
+
+
+def _repairs(result: Result) -> list[int]:
+    """Where the JSON of a call was not plain."""
+    null = {p.span for p in result.problems if p.code is Code.INVALID_ARGUMENTS and p.repaired}
+    return [
+        p.span[0]
+        for p in result.problems
+        if (p.repaired and p.code not in _PLAIN) or (p.code is Code.AMBIGUOUS_ARGUMENTS and p.span in null)
+    ]
+
+
+def _empty(result: Result) -> list[Span]:
+    """Markers around nothing."""
+    segments = result.segments
+    kinds = ["", *(s.kind for s in segments), ""]
+    return [
+        s.span
+        for s, before, behind in zip(segments, kinds, kinds[2:], strict=False)
+        if s.kind == "markup" and not _CALL_KINDS & {before, behind} and any(o in s.text for o in _OPENERS)
+    ]
+
+
+def _in_other_fences(result: Result, text: str) -> list[Span]:
+    """The calls in fences that say that they hold something else."""
+    found = []
+    end, other = 0, False
+    for call in result.calls:
+        if call.format == _FENCE.id:
+            opener = text.rfind("```", end, call.span[0])
+            if opener >= 0:  # else the fence is that of the call before
+                other = text[opener + 3 : text.find("\n", opener)].strip() not in _LANGUAGES
+            if other:
+                found.append(call.span)
+        end = call.span[1]
+    return found
