@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.fuzz.mutator import OFFERED, random_format, random_trial
+from tests.laws import canonical
 from toolglot import Tools
 from toolglot.compat import awflow, webmcp
 
@@ -36,6 +37,7 @@ class Face:
     stream: Callable[[Sequence[str], list[str]], str] | None = None
     decodes: Callable[[str], bool] = lambda text: False  # whether the prose may be other text than is written
     drops: str = TOKENS  # what is taken out of a reply without a call, as a pattern
+    plain: bool = False  # whether arguments count only as they stand in the text, as JSON without a fault
     closes: bool = False  # whether a call that is cut is made, with what is whole in it
 
 
@@ -68,10 +70,10 @@ FACES: dict[str, Face] = {
         _webmcp,
         _webmcp_stream,
         _typed_message,
-        rf"{TOKENS}|<tool_call>(\s*\[)?\s*|<\|tool_call_start\|>(\s*\[)?|\s*</tool_call>|(\]\s*)?<\|tool_call_end\|>",
+        rf"{TOKENS}|<tool_call>(\s*\[)?\s*|<\|tool_call_start\|>(\s*\[(\s*\])?)?|\s*</tool_call>|(\]\s*)?<\|tool_call_end\|>",
         closes=True,
     ),
-    "awflow": Face(_awflow),
+    "awflow": Face(_awflow, plain=True),
 }
 
 
@@ -92,6 +94,9 @@ def check(face: Face, text: str, names: list[str], chunks: Sequence[str]) -> Non
     for name, arguments in calls:
         assert name in names, f"{name!r} was not offered"
         assert isinstance(arguments, dict) and json.dumps(arguments), repr(arguments)
+    if face.plain and calls:
+        there = plain_objects(text)
+        assert all(canonical(arguments) in there for _, arguments in calls), f"mended: {calls}"
     if face.stream is not None:
         streamed = face.stream(chunks, names)
         assert streamed == prose, f"streamed {streamed!r}, whole {prose!r}"
@@ -116,3 +121,17 @@ def without(drops: str, text: str) -> str:
     while (less := re.sub(drops, "", text)) != text:
         text = less
     return text.strip()
+
+
+def plain_objects(text: str) -> set[str]:
+    """The objects that stand in a text as plain JSON, and in the strings of such objects, in one spelling."""
+    found = {canonical({})}
+    for brace in re.finditer("{", text):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        found.add(canonical(value))
+        for inner in value.values():
+            found |= plain_objects(inner) if isinstance(inner, str) and "{" in inner else set()
+    return found

@@ -10,7 +10,8 @@ was written. Nothing is repaired, thoughts are taken out, and JSON in the midst 
 
 Where the engine reads more, or refuses more, than the documented patterns do, it is left so:
 
-- A marker inside a string of the JSON ends nothing; a tag inside a fence or inline code is quoted, and prose.
+- A marker inside a string of the JSON ends nothing; a tag inside a fence or inline code is quoted, and prose. A reply
+  that is one JSON value is read as that, whatever its strings hold.
 - A call whose tag is not closed ends where its JSON ends; another call or prose may follow.
 - A fence begins on a line of its own; at the end of the reply its closer may be missing, as a tag's may. JSON in it is
   a call only with a key of arguments. Behind `[TOOL_CALLS]` one call may stand without its list.
@@ -179,10 +180,9 @@ def _text(content: Any) -> str:
     """The text of a message's content, which may be text, a list of parts, nothing or data."""
     if content is None or isinstance(content, str):
         return content or ""
-    parts = content if isinstance(content, list | tuple) and content else [None]
-    if all(isinstance(part, Mapping) and isinstance(part.get("text"), str) for part in parts):
-        return "".join([part["text"] for part in parts])
-    return _compact(content)
+    parts: list[Any] = list(content) if isinstance(content, list | tuple) else []
+    texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+    return "".join(texts) if texts and len(texts) == len(parts) else _compact(content)
 
 
 def render_messages(messages: Iterable[Message], tools: Any = ()) -> list[dict[str, Any]]:
@@ -242,7 +242,7 @@ def _with_section(messages: list[dict[str, Any]], section: str) -> list[dict[str
 # -- the parser ----------------------------------------------------------------------------------------------------
 
 _THINK = Block("<think>", "</think>")
-_ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>")
+_ENDS = ("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "</s>")
 _NAMES = ("tool_call", "function_call", "tools")
 _PAIRS = [(f"<{opener}>\n", f"\n</{closer}>") for opener in _NAMES for closer in _NAMES]
 _TAGS = Format(
@@ -265,8 +265,11 @@ _FENCE = get_format("fenced_json")
 _SHAPES = (_TAGS, _LIST, _FUNCTION, _FENCE)
 _LANGUAGES = ("", "json", "tool_call")
 
-# The whole reply is read between markers that are put around it, so that nothing else can stand beside it.
-_WHOLE = Format("awflow_whole", call="{call:json}", section=Block("<|reply|>", "<|end_of_reply|>"))
+# The whole reply is read behind a marker that is put before it, so that nothing else can stand beside it.
+_LEAD = "<|reply|>"
+_WHOLE = Format(
+    "awflow_whole", call="{call:json}", section=Block(_LEAD, "<|end_of_reply|>"), reasoning=_THINK, ends=_ENDS
+)
 _SHAPES_OF_WHOLE = (_WHOLE,)
 
 _NOBODY = " nobody "
@@ -298,16 +301,31 @@ def parse_tool_calls(text: str, tool_names: Iterable[str]) -> ParsedReply:
     if isinstance(tool_names, str):
         raise ToolglotError(f"Expected a set of tool names, got the single string {tool_names!r}.")
     names = Tools(list(dict.fromkeys(tool_names)) or [_NOBODY])
-    content, calls = _read(text, names, _SHAPES)
-    if not calls and content.lstrip()[:1] in ("{", "["):
-        rest, whole = _read(f"<|reply|>{content}<|end_of_reply|>", names, _SHAPES_OF_WHOLE)
+    content, calls, begins = _read(text, names, _SHAPES)
+    reply = text[begins:]
+    if reply[:1] in ("{", "["):
+        data = _json_alone(reply)
+        rest, whole, _ = _read(_LEAD + reply, names, _SHAPES_OF_WHOLE) if data or not calls else ("", [], 0)
         if whole and not rest.strip():
             return ParsedReply("", whole)
+        if data:
+            return ParsedReply(data, [])
     return ParsedReply(content, calls)
 
 
-def _read(text: str, names: Tools, shapes: tuple[Any, ...]) -> tuple[str, list[ToolCall]]:
-    """The content and the calls.
+def _json_alone(reply: str) -> str:
+    """A reply that is one JSON value, so that a marker in it is data, without the tokens at its end; else empty."""
+    for end in _ENDS[::-1]:  # each once, the inner ones last
+        reply = reply.rstrip().removesuffix(end)
+    try:
+        json.loads(reply)
+    except (ValueError, RecursionError):
+        return ""
+    return reply
+
+
+def _read(text: str, names: Tools, shapes: tuple[Any, ...]) -> tuple[str, list[ToolCall], int]:
+    """The content, the calls, and where the reply begins behind blanks and thoughts.
 
     The engine refuses a block that names an unknown tool or cannot be read. One that it reads by a repair is made
     unreadable, in a copy of the text, so that it is refused in the same way; the content is cut from the text itself.
@@ -318,9 +336,19 @@ def _read(text: str, names: Tools, shapes: tuple[Any, ...]) -> tuple[str, list[T
         refused = _refused(result, text)
         if not refused:
             content = "".join([text[slice(*s.span)] for s in result.segments if s.kind == "text"])
-            return content, [ToolCall(call.name, call.arguments) for call in result.calls]
+            return content, [ToolCall(call.name, call.arguments) for call in result.calls], _begins(result)
         copy = _masked(copy, refused)
-    return "".join([text[slice(*s.span)] for s in result.segments if s.kind != "reasoning"]), []
+    return "".join([text[slice(*s.span)] for s in result.segments if s.kind != "reasoning"]), [], len(text)
+
+
+def _begins(result: Result) -> int:
+    """Where the first character of prose stands; the end if a call comes first."""
+    for segment in result.segments:
+        if segment.kind in _CALL_KINDS:
+            break
+        if segment.kind == "text" and segment.text.strip():
+            return segment.span[0] + len(segment.text) - len(segment.text.lstrip())
+    return len(result.text)
 
 
 def _masked(text: str, spans: list[Span]) -> str:

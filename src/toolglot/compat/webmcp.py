@@ -160,6 +160,7 @@ class ProseFilter:
         self._whole: _Whole | None = None
         self._held: list[str] = []  # prose that is not said if the whole reply turns out to be JSON
         self._read: Result | None = None  # what the whole reply is as JSON, once that is known
+        self._data = ""  # the whole reply, if it is JSON but no call and no message
 
     def push(self, delta: str) -> str:
         """The prose that is safe to show now."""
@@ -181,6 +182,7 @@ class ProseFilter:
             return self._release() + said
         self._held.append(said)
         self._read = whole.finish(complete=bool(self._parser.result.calls))
+        self._data = whole.data
         return self._release() if self._read is None else whole.text
 
     def _pass(self, said: str) -> str:
@@ -230,7 +232,7 @@ class ProseFilter:
     def _errors(self) -> list[str]:
         """A sentence for each call that the model got wrong, each once."""
         if self._read is not None:
-            return []
+            return list(dict.fromkeys(self._unmarked_errors(self._data)))
         result = self._parser.result
         found = [self._sentence(p) for p in result.problems]
         if self._cut:
@@ -273,6 +275,7 @@ class _Whole:
         self._object.feed(_OBJECT_LEAD)
         self._alive = [self._call, self._object]
         self.text = blanks  # those before it are prose
+        self.data = ""
 
     def feed(self, delta: str) -> None:
         self._alive = [p for p in self._alive if not _has_prose(p.feed(delta))]
@@ -283,19 +286,24 @@ class _Whole:
         return not self._alive
 
     def finish(self, *, complete: bool) -> Result | None:
-        """What the reply is as a whole, with its prose in `text`; None if it is no JSON of those shapes, or is cut
-        though it has to be `complete`."""
-        for parser in [p for p in self._alive if not _has_prose(p.finish())]:
+        """What the reply is as a whole, with its prose in `text`; None if it is not JSON alone, or is cut though it has
+        to be `complete`. JSON that is neither a call nor a message is `data`, and prose."""
+        alive = [p for p in self._alive if not _has_prose(p.finish())]
+        for parser in alive:
             result = parser.result
             if not result.calls or (complete and any(c.truncated for c in result.calls)):
                 continue
             if parser is self._call:
                 return result
-            message = result.calls[0].arguments
+            call = result.calls.pop()
+            message = call.arguments
             typed = message.keys() == {"type", "text"} and message["type"] == "message"
             if typed and isinstance(message["text"], str):  # with other keys it is data, and nothing of it is lost
                 self.text += message["text"]
-                result.calls = []
+                return result
+            if not any(p.code.is_error for p in result.problems):
+                self.data = result.text[len(_OBJECT_LEAD) : call.span[1]] + result.content
+                self.text += self.data
                 return result
         return None
 
