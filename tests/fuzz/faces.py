@@ -70,7 +70,7 @@ FACES: dict[str, Face] = {
         _webmcp,
         _webmcp_stream,
         _typed_message,
-        rf"{TOKENS}|<tool_call>(\s*\[)?\s*|<\|tool_call_start\|>(\s*\[(\s*\])?)?|\s*</tool_call>|(\]\s*)?<\|tool_call_end\|>",
+        rf"{TOKENS}|<tool_call>(\s*\[(\s*\])?)?\s*|<\|tool_call_start\|>(\s*\[(\s*\])?)?|\s*</tool_call>|(\]\s*)?<\|tool_call_end\|>",
         closes=True,
     ),
     "awflow": Face(_awflow, plain=True),
