@@ -172,7 +172,7 @@ class CallWriter:
         self.name = name
         if not self.offered(name):
             known = ", ".join(ctx.tools)
-            problem = Problem(Code.UNKNOWN_TOOL, f"Unknown tool {name!r}. Offered: {known}", False, span)
+            problem = Problem(Code.UNKNOWN_TOOL, f"Unknown tool {name!r}. Offered: {known}", False, span, None, name)
             keep = ctx.unknown_tools == "keep" and self.tagged
             if keep:
                 problem.repaired = True
@@ -287,9 +287,9 @@ class CallWriter:
         self.open = False
         self.begun = False
 
-    def refuse(self, code: Code, message: str, start: int, end: int) -> None:
-        """The item is no call that counts: its text stays."""
-        self.problem(code, message, start, end)
+    def refuse(self, code: Code, message: str, start: int, end: int, name: str | None = None) -> None:
+        """The item is no call that counts: its text stays. `name` is the one it gives, if it does."""
+        self.sink.append(Problem(code, message, False, (start, end), None, name))
         self._refuse()
 
     def item_end(self, end: int) -> None:

@@ -134,7 +134,7 @@ class Envelope(LiteralReader):
         if call.whole:
             if self._writer.tagged:
                 self.error = None
-                self._writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got something else", at, at)
+                self._writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got something else", at, at, True)
             return self._writer.tagged
         if not self._settled(call):
             return False
@@ -142,7 +142,7 @@ class Envelope(LiteralReader):
         self._item_end(call, at)
         if self._refused_now():
             return False
-        self._writer.problem(Code.UNCLOSED, "Expected '}' after the arguments, got something else", at, at)
+        self._writer.problem(Code.UNCLOSED, "Expected '}' after the arguments, got something else", at, at, True)
         return True
 
     def _settled(self, call: _Call) -> bool:
@@ -313,7 +313,7 @@ class Envelope(LiteralReader):
         if not writer.tagged and not (writer.relevant and code not in (Code.TOOL_ECHO, Code.UNRECOGNIZED)):
             self.error = (code, message, call.at)  # data, not a call
             return
-        writer.refuse(code, message, call.at, call.at + 1)
+        writer.refuse(code, message, call.at, call.at + 1, call.name)
         writer.item_end(end)
 
     def _ambiguous(self, call: _Call) -> None:
@@ -413,12 +413,12 @@ class Envelope(LiteralReader):
         call = self._call
         writer = self._writer
         if call is not None and call.whole:
-            writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got end of text", end, end)
+            writer.problem(Code.UNCLOSED, "Expected ']' after the calls, got end of text", end, end, True)
             return True
         if call is not None and (call.done or (not self._args_depth and self._settled(call))):
             self._item_end(call, end)
             if self.error is None:
-                writer.problem(Code.UNCLOSED, "Expected '}' after the arguments, got end of text", end, end)
+                writer.problem(Code.UNCLOSED, "Expected '}' after the arguments, got end of text", end, end, True)
                 return True
             return False
         self.cut(end)

@@ -137,7 +137,12 @@ class CallAbort:
 class Problem:
     """Something was wrong at `span`; `repaired` says that the reading went on as if it were right.
 
-    A problem `truncated` carries the cut call, as far as it goes, in `incomplete`.
+    A problem `truncated` carries the cut call, as far as it goes, in `incomplete`. `name` is the tool's name where a
+    call is refused because of it or of its arguments (`unknown_tool`, and of JSON calls `invalid_arguments`).
+
+    >>> from toolglot import parse
+    >>> parse('<tool_call>{"name": "fly", "arguments": {}}</tool_call>', ["ping"]).problems[0].name
+    'fly'
     """
 
     code: Code
@@ -145,6 +150,7 @@ class Problem:
     repaired: bool
     span: Span
     incomplete: Incomplete | None = None
+    name: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as plain data."""

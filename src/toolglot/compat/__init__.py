@@ -1,4 +1,5 @@
-"""Faces of other systems over this engine: their names, options and results, mapped.
+"""Other systems' own functions over toolglot: the same names and results, read by one engine.
 
-The rule: a face imports the public names alone and holds no parsing of its own.
+The rule: a face maps names, options and results; it reads no reply itself. Each is a module of its own, imported by
+name: `from toolglot.compat import webmcp`.
 """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from toolglot import Format, Messages, ToolglotError, Tools, get_format, render
+from toolglot import Call, Format, Messages, ToolglotError, Tools, get_format, render
 
 from ._definitions import definition
 from ._layout import NEUTRAL, PLAIN, Definition, Layout
@@ -24,6 +24,7 @@ __all__ = [
     "Definition",
     "Layout",
     "Style",
+    "call_of",
     "layout_of",
     "messages_to_text",
     "plain_messages",
@@ -64,8 +65,8 @@ def system_prompt(
     Raises `ToolglotError` for tools or a format that are not understood.
 
     >>> print(system_prompt(["ping"], format="mistral_v11").splitlines()[0])
-    [AVAILABLE_TOOLS][{"type": "function", "function": {"name": "ping", "parameters": {"type": "object", "properties": {}}}}][/AVAILABLE_TOOLS]
-    """  # noqa: E501
+    [AVAILABLE_TOOLS][{"type": "function", "function": {"name": "ping"}}][/AVAILABLE_TOOLS]
+    """
     offered = Tools(tools)
     if not offered:
         return ""
@@ -121,12 +122,13 @@ def plain_messages(
     format: AnyFormat = "auto",
     style: Style = "family",
     layout: Layout | None = None,
-) -> list[dict[str, str]]:
-    """A conversation with tools for a chat model that knows none: only roles system, user and assistant, only text.
+) -> list[dict[str, Any]]:
+    """A conversation with tools for a chat model that knows none: only roles system, user and assistant.
 
-    Takes OpenAI's chat messages, with calls as `tool_calls` or as `name` and `arguments`. The tools' section stands
-    behind the first system message, or is one. Calls stand in the assistant's text as the format writes them; results
-    are the user's, as the format's family shows them; messages of one role that follow one another become one.
+    Takes OpenAI's chat messages, with calls of any shape that `call_of` takes. The tools' section stands behind the
+    first system message, or is one. Calls stand in the assistant's text as the format writes them; results are the
+    user's, as the format's family shows them; a text of the user behind them is in the same message. Other keys, and
+    content that is more than text (images), stay as they are; the given messages are not changed.
     Raises `ToolglotError` for a message that is not understood.
 
     >>> call = {"name": "f", "arguments": {}}
@@ -136,12 +138,16 @@ def plain_messages(
     """
     shown = layout or layout_of(format, style)
     section = system_prompt(tools, format=format, layout=shown)
-    out: list[dict[str, str]] = []
-    for role, texts in _turns(messages, section, format, shown, blocks=False):
-        if out and out[-1]["role"] == role:
-            out[-1]["content"] += "\n\n" + texts
+    out: list[dict[str, Any]] = []
+    results = False  # the last message holds results of tools
+    for turn in _turns(messages, section, format, shown, blocks=False):
+        made = {**turn.rest, "role": turn.role, "content": turn.content}
+        texts = isinstance(turn.content, str)
+        if results and turn.role == "user" and texts and not turn.rest:
+            out[-1]["content"] += f"\n\n{turn.content}"
         else:
-            out.append({"role": role, "content": texts})
+            out.append(made)
+        results = turn.results
     return out
 
 
@@ -170,48 +176,64 @@ def messages_to_text(
     shown = layout or layout_of(format, style)
     section = system_prompt(tools, format=format, layout=shown)
     parts = [shown.begin]
-    for role, text in _turns(messages, section, format, shown, blocks=True):
-        parts.append(text if role == "tool" else _fill(shown.turns[role], content=text, name="", id=""))
+    for turn in _turns(messages, section, format, shown, blocks=True):
+        text = _text(turn.content)
+        parts.append(text if turn.role == "tool" else _fill(shown.turns[turn.role], content=text))
     if add_generation_prompt:
         parts.append(shown.turns.get("prompt") or shown.turns["assistant"].partition("{content}")[0])
     text = "".join(parts)
     return text.rstrip(" ") if shown.turns is PLAIN else text
 
 
+class _Turn(NamedTuple):
+    role: str
+    content: Any
+    rest: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    results: bool = False
+
+
 def _turns(
     messages: Iterable[Message], section: str, format: AnyFormat, shown: Layout, *, blocks: bool
-) -> Iterator[tuple[str, str]]:
-    """The turns as (role, text); results of one turn together, the section behind the first system message.
+) -> Iterator[_Turn]:
+    """The turns; results of one turn together, the section behind the first system message.
 
     With `blocks` results come in the role blocks of the family, where it has any, as role `tool`.
     """
-    apart = blocks and "tools" in shown.turns
-    if section and apart:
-        yield "tools", section
+    if section and blocks and "tools" in shown.turns:
+        yield _Turn("tools", section)
         section = ""
     waiting: list[Message] = []
     for index, message in enumerate([*messages, {"role": "end"}]):
         role = _role(message, index)
-        if waiting and role != "tool":
-            yield (
-                ("tool" if blocks and "tool" in shown.turns else "user"),
-                render_results(waiting, layout=shown, turns=blocks),
-            )
-            waiting = []
-        if index == 0 and section and role != "system":
-            yield "system", section
-            section = ""
         if role == "tool":
             waiting.append(message)
-        elif role == "system":
-            yield role, "\n\n".join(filter(None, (_text(message.get("content")), section)))
+            continue
+        if waiting:
+            text = render_results(waiting, layout=shown, turns=blocks)
+            yield _Turn("tool" if blocks and "tool" in shown.turns else "user", text, results=True)
+            waiting = []
+        if section and role != "system":
+            yield _Turn("system", section)
             section = ""
-        elif role == "user":
-            yield role, _text(message.get("content"))
-        elif role == "assistant":
-            yield role, _assistant(message, format)
+        if role != "end":
+            yield _turn(role, message, section, format)
+            section = ""
 
 
+def _turn(role: str, message: Message, section: str, format: AnyFormat) -> _Turn:
+    """One message that holds no result."""
+    rest = {key: value for key, value in message.items() if key not in _WRITTEN_KEYS}
+    content = message.get("content")
+    if role == "assistant":
+        return _Turn(role, _assistant(message, format), rest)
+    if role == "system":
+        return _Turn(role, "\n\n".join(filter(None, (_text(content), section))), rest)
+    parts = isinstance(content, Sequence) and not isinstance(content, str)
+    keeps = parts and not all(isinstance(part, str) or _is_text(part) for part in content or ())
+    return _Turn(role, content if keeps else _text(content), rest)
+
+
+_WRITTEN_KEYS = ("role", "content", "tool_calls", "function_call")
 _ROLES = {"developer": "system", "function": "tool", "ipython": "tool", "human": "user", "ai": "assistant"}
 
 
@@ -228,22 +250,36 @@ def _role(message: Message, index: int) -> str:
 def _assistant(message: Message, format: AnyFormat) -> str:
     """An assistant's turn as the model would have written it."""
     content = _text(message.get("content"))
-    calls = [_call(call) for call in message.get("tool_calls") or ()]
-    if not calls and not isinstance(format, Messages) and not isinstance(_known(format), Messages):
+    calls = list(message.get("tool_calls") or ())
+    if message.get("function_call"):
+        calls.append(message["function_call"])
+    target = _written(format) if isinstance(format, str) else format
+    if not calls and not isinstance(get_format(target) if isinstance(target, str) else target, Messages):
         return content
-    return render(calls, format=_written(format) if isinstance(format, str) else format, content=content)
+    return render([call_of(call) for call in calls], format=target, content=content)
 
 
-def _call(call: Message) -> dict[str, Any]:
-    """A call of a chat message, whose arguments are JSON text or data."""
-    inner = call.get("function", call)
-    arguments = inner.get("arguments", inner.get("args", {}))
+def call_of(call: Call | Message) -> Call | dict[str, Any]:
+    """A call of any shape as `render` takes it.
+
+    Takes a `Call`, a mapping with `name` and `arguments` (or `args`), or an entry of an OpenAI message's
+    `tool_calls`, whose arguments may be JSON text. Raises `ToolglotError` for anything else.
+
+    >>> call_of({"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}})
+    {'name': 'f', 'arguments': {'a': 1}, 'id': 'c1'}
+    """
+    if isinstance(call, Call):
+        return call
+    inner = call.get("function", call) if isinstance(call, Mapping) else None
+    if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
+        raise ToolglotError(f"expected a call with a name and arguments, got {call!r:.80}")
+    arguments = inner.get("arguments", inner.get("args"))
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
-        except ValueError as error:
-            raise ToolglotError(f"call {inner.get('name')!r}: expected its arguments as JSON: {error}") from None
-    return {"name": inner.get("name"), "arguments": arguments, "id": call.get("id")}
+        except (ValueError, RecursionError) as error:
+            raise ToolglotError(f"call {inner['name']!r}: expected its arguments as JSON: {error}") from None
+    return {"name": inner["name"], "arguments": {} if arguments is None else arguments, "id": call.get("id")}
 
 
 def _result_fields(result: Message, index: int) -> dict[str, str]:
@@ -261,17 +297,22 @@ def _result_fields(result: Message, index: int) -> dict[str, str]:
 
 
 def _text(content: Any) -> str:
-    """A message's content as text: parts that are text are joined, what is no text is written as JSON."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence) and all(isinstance(part, str) or _is_text(part) for part in content):
-        return "".join(part if isinstance(part, str) else part["text"] for part in content)
-    try:
-        return json.dumps(content, ensure_ascii=False)
-    except (TypeError, ValueError):
+    """A message's content as text: text parts are joined, data is written as JSON, anything else as Python does."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = list(content) if isinstance(content, list | tuple) else []
+    if parts and all(isinstance(part, str) or _is_text(part) for part in parts):
+        return "".join(part if isinstance(part, str) else part["text"] for part in parts)
+    if not isinstance(content, Mapping | list | tuple | bool):
         return str(content)
+    try:
+        return json.dumps(content, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # keys that are no text, a value inside itself
+        return str(content)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def _is_text(part: Any) -> bool:
@@ -281,10 +322,6 @@ def _is_text(part: Any) -> bool:
 def _written(format: str) -> str:
     """The id of the format that is written: any model is asked for tags around JSON."""
     return "hermes" if format == "auto" else get_format(format).id
-
-
-def _known(format: AnyFormat) -> Format | Messages:
-    return get_format(_written(format)) if isinstance(format, str) else format
 
 
 def _fill(template: str, **fields: str) -> str:

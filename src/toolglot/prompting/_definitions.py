@@ -12,41 +12,42 @@ from typing import Any
 from ._layout import Definition
 
 Schema = Mapping[str, Any]
-NOTHING: Schema = {"type": "object", "properties": {}}
 
 
 def definition(style: Definition, name: str, description: str, schema: Schema | None) -> str:
-    """One tool as a notation writes it.
+    """One tool as a notation writes it; a schema that is None is not known, and nothing is said of the arguments.
 
     >>> definition("compact", "ping", "Pings.", None)
-    '{"name":"ping","description":"Pings.","parameters":{"type":"object","properties":{}}}'
+    '{"name":"ping","description":"Pings."}'
     """
-    return STYLES[style](name, description, schema if schema is not None else NOTHING)
+    return STYLES[style](name, description, schema)
 
 
-def _function(name: str, description: str, schema: Schema) -> dict[str, Any]:
+def _function(name: str, description: str, schema: Schema | None) -> dict[str, Any]:
     about = {"description": description} if description else {}
-    return {"name": name, **about, "parameters": dict(schema)}
+    return {"name": name, **about, **({"parameters": dict(schema)} if schema is not None else {})}
 
 
-def _compact(name: str, description: str, schema: Schema) -> str:
-    return json.dumps(_function(name, description, schema), ensure_ascii=False, separators=(",", ":"))
+def _compact(name: str, description: str, schema: Schema | None) -> str:
+    return json.dumps(_function(name, description, schema), ensure_ascii=False, separators=(",", ":"), default=dict)
 
 
-def _spaced(name: str, description: str, schema: Schema) -> str:
-    return json.dumps(_function(name, description, schema), ensure_ascii=False)
+def _spaced(name: str, description: str, schema: Schema | None) -> str:
+    return json.dumps(_function(name, description, schema), ensure_ascii=False, default=dict)
 
 
-def _openai(name: str, description: str, schema: Schema) -> str:
-    return json.dumps({"type": "function", "function": _function(name, description, schema)}, ensure_ascii=False)
+def _openai(name: str, description: str, schema: Schema | None) -> str:
+    return json.dumps(
+        {"type": "function", "function": _function(name, description, schema)}, ensure_ascii=False, default=dict
+    )
 
 
-def _typescript(name: str, description: str, schema: Schema) -> str:
+def _typescript(name: str, description: str, schema: Schema | None) -> str:
     """A type of a namespace, as Harmony shows tools."""
     lines = [f"// {line}" for line in description.splitlines()]
-    properties = schema.get("properties") or {}
-    if not properties:
-        return "\n".join([*lines, f"type {name} = () => any;"])
+    properties = (schema or {}).get("properties") or {}
+    if schema is None or not properties:
+        return "\n".join([*lines, f"type {name} = ({'_: object' if schema is None else ''}) => any;"])
     lines.append(f"type {name} = (_: {{")
     required = set(schema.get("required") or ())
     for key, node in properties.items():
@@ -83,10 +84,12 @@ def _typescript_type(node: Schema) -> str:
     return _TYPESCRIPT.get(str(kind), "any")
 
 
-def _xml(name: str, description: str, schema: Schema) -> str:
+def _xml(name: str, description: str, schema: Schema | None) -> str:
     """Elements, as the coder models of one family are shown their tools."""
     parts = [f"<name>{name}</name>"]
     parts += [f"<description>{description}</description>"] if description else []
+    if schema is None:
+        return "\n".join(["<function>", *parts, "</function>"])
     parts.append("<parameters>")
     for key, node in (schema.get("properties") or {}).items():
         node = node if isinstance(node, Mapping) else {}
@@ -101,7 +104,7 @@ def _xml(name: str, description: str, schema: Schema) -> str:
     return "\n".join(["<function>", *parts, "</parameters>", "</function>"])
 
 
-def _marked(opener: str, closer: str, quote: str) -> Callable[[str, str, Schema], str]:
+def _marked(opener: str, closer: str, quote: str) -> Callable[[str, str, Schema | None], str]:
     """The notation of the Gemma family, whose strings stand between `quote`s."""
 
     def write(value: Any, key: str = "") -> str:
@@ -113,15 +116,15 @@ def _marked(opener: str, closer: str, quote: str) -> Callable[[str, str, Schema]
             return "[" + ",".join(write(v, key) for v in value) + "]"
         return json.dumps(value)
 
-    def tool(name: str, description: str, schema: Schema) -> str:
+    def tool(name: str, description: str, schema: Schema | None) -> str:
         parts = [f"description:{write(description)}"] if description else []
-        parts.append(f"parameters:{write(schema)}")
+        parts += [f"parameters:{write(schema)}"] if schema is not None else []
         return f"{opener}declaration:{name}{{{','.join(parts)}}}{closer}"
 
     return tool
 
 
-STYLES: Mapping[Definition, Callable[[str, str, Schema], str]] = {
+STYLES: Mapping[Definition, Callable[[str, str, Schema | None], str]] = {
     "compact": _compact,
     "function": _spaced,
     "openai": _openai,
