@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,7 @@ from toolglot import (
     SchemaError,
     ToolglotError,
     Tools,
+    _validate,
     parse,
     parse_one,
     render,
@@ -47,7 +49,13 @@ SAID = [
 ]
 
 
+def choose_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the next check look for a library again."""
+    monkeypatch.setattr(_validate, "library", cache(_validate.library.__wrapped__))
+
+
 def hide(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
+    choose_anew(monkeypatch)
     for library in libraries:
         monkeypatch.setitem(sys.modules, library, None)
         monkeypatch.delitem(sys.modules, MODULES[library], raising=False)
@@ -89,6 +97,7 @@ def test_the_library_under_test_is_the_one_that_is_used(library: str) -> None:
 
 def test_the_faster_library_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jsonschema_rs")
+    choose_anew(monkeypatch)
     for module in MODULES.values():
         monkeypatch.delitem(sys.modules, module, raising=False)
     validate({"name": "get_tide", "arguments": {}}, tools())
@@ -110,6 +119,7 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch: pytest.MonkeyP
 def test_a_library_that_is_too_old_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jsonschema")
     rust = pytest.importorskip("jsonschema_rs")
+    choose_anew(monkeypatch)
     monkeypatch.delitem(sys.modules, MODULES["jsonschema_rs"], raising=False)
     monkeypatch.delattr(rust, "ValidationErrorKind")
     monkeypatch.setattr(rust, "ValidationErrorKind", object, raising=False)
@@ -143,7 +153,8 @@ def test_what_is_no_call_of_a_tool_is_refused(call: Any, message: str, library: 
 
 
 BROKEN = {
-    "type": {"type": "text"},
+    "type": {"type": "words"},
+    "type inside": {"properties": {"a": {"type": ["string", "words"]}}},
     "draft": {"$schema": "http://example.com/mine"},
     "no draft": {"$schema": 7},
     "pattern": {"properties": {"a": {"pattern": "("}}},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from .._calls import LIMITS
@@ -16,6 +17,7 @@ from .._events import Call, CallEnd, Event, Problem
 from .._tools import Tool, kept_tools
 from .._tree import is_deeper
 from ._sentences import sentence
+from ._spelling import spelled
 
 Path: TypeAlias = tuple[str | int, ...]
 Found: TypeAlias = tuple[Path, str, Any, str]
@@ -114,13 +116,13 @@ def _order(error: SchemaError) -> tuple[list[tuple[bool, int, str]], str, str]:
 
 def checker(tool: Tool) -> Check | None:
     """The compiled schema of a tool, or None where nothing is known of its arguments."""
-    build = _library()
+    build = library()
     if tool.schema is None:
         return None
     check: Check | None = tool.check
     if check is None:
         try:
-            schema = _plain(tool.schema)
+            schema = spelled(tool.schema)
             check = tool.check = build(schema, _draft(schema))
         except RecursionError:
             raise ToolglotError(f"tool {tool.name!r}: the schema nests too deep, or holds itself") from None
@@ -129,7 +131,8 @@ def checker(tool: Tool) -> Check | None:
     return check
 
 
-def _library() -> Callable[[dict[str, Any], str], Check]:
+@cache
+def library() -> Callable[[dict[str, Any], str], Check]:
     """What compiles a schema: jsonschema-rs, which is much faster, else jsonschema."""
     try:
         from .by_rust import build
@@ -153,21 +156,12 @@ def _draft(schema: Mapping[str, Any]) -> str:
     return DRAFTS[bare]
 
 
-def _plain(value: Any) -> Any:
-    """A schema as plain data: what a library takes is stricter than what a definition may be made of."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
-
-
 # -- while a reply is read ---------------------------------------------------------------------------
 
 
 def prepare(tools: Mapping[str, Tool]) -> None:
     """Compile all schemas, so that a broken one is known before anything is read."""
-    _library()
+    library()
     for tool in tools.values():
         checker(tool)
 
