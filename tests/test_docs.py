@@ -18,8 +18,9 @@ from tests.shared import ROOT
 
 README = ROOT / "README.md"
 OWN = ROOT / "docs" / "add-a-format.md"
+LOOP = ROOT / "docs" / "loop.md"
 FORMATS = ROOT / "docs" / "formats.md"
-PAGES = (README, OWN)
+PAGES = (README, OWN, LOOP)
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = "$ toolglot "
 SCRIPT = Path(sys.executable).parent / "toolglot"
@@ -130,6 +131,15 @@ def test_templates_of_the_page_write_what_they_read(tmp_path: Path) -> None:
         (shape,) = toolglot.load_formats(file)
         text = toolglot.render([{"name": "row", "arguments": {"hours": 1, "to": "Oban"}}], format=shape)
         assert toolglot.parse(text, format=shape).calls[0].arguments == {"hours": 1, "to": "Oban"}
+
+
+def test_example_of_the_loop_is_shown_with_its_output() -> None:
+    (shown, after) = blocks(LOOP)[:2]
+    script = ROOT / "examples" / "loop.py"
+    assert shown.text == script.read_text(encoding="utf-8")
+    told = tell([sys.executable, script], ROOT)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == after.text
 
 
 def test_plugin_package_of_the_page_gives_its_format(tmp_path: Path) -> None:

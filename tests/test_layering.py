@@ -25,6 +25,7 @@ LAYERS = (
     "_elements",
     "_tools",
     "_calls",
+    "_validate",
     "_format",
     "_pattern",
     "_response_export",
@@ -57,13 +58,17 @@ LAYERS = (
 )
 """The core. A module imports only those that stand before it; what lies in one folder counts as one."""
 
-EXTRAS = {"toolglot._detect.sandbox": {"jinja2"}}
+EXTRAS = {
+    "toolglot._detect.sandbox": {"jinja2"},
+    "toolglot._validate.by_rust": {"jsonschema_rs"},
+    "toolglot._validate.by_python": {"jsonschema", "jsonschema_specifications", "referencing"},
+}
 """What a module of the core may import beside the standard library; it is itself imported inside a function only."""
 
 LATE = {"_format": {"_response_export", "_response_template"}}
 """What a method imports when it is called, though it stands below: it only passes on to it."""
 
-OUTER = ("__main__", "_cli", "cli", "prompting", "compat", "adapters", "server")
+OUTER = ("__main__", "_cli", "cli", "prompting", "loop", "compat", "adapters", "server")
 """Built on the public names alone. A name stands also for the modules that begin with it and `_`."""
 
 DECLARES = {"Format", "Messages", "Block", "register"}

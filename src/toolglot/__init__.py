@@ -21,6 +21,7 @@ from ._registry import formats, get_format, register
 from ._render import render
 from ._result import Result, Segment
 from ._tools import Tools
+from ._validate import SchemaError, validate
 
 __all__ = [
     "ArgumentsDelta",
@@ -42,6 +43,7 @@ __all__ = [
     "ProseFilter",
     "Reasoning",
     "Result",
+    "SchemaError",
     "Segment",
     "Text",
     "ToolglotError",
@@ -55,5 +57,6 @@ __all__ = [
     "parse_one",
     "register",
     "render",
+    "validate",
 ]
 __version__ = "0.1.0"

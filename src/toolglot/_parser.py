@@ -21,7 +21,8 @@ from ._registry import formats, get_format
 from ._result import Collector, Result
 from ._scan import Grammar, Scanner, StartIn
 from ._shortcut_messages import shortcut
-from ._tools import Tools, kept_tools
+from ._tools import Tool, Tools, kept_tools
+from ._validate import checked, prepare, problems_of
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "unknown_tools": ("refuse", "keep"),
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     arguments: Literal["live", "whole"]
     max_hold: int
     limits: Mapping[str, int] | None
+    validate: bool
 
 
 class Parser:
@@ -68,6 +70,8 @@ class Parser:
     `arguments="whole"` gives each call's arguments once, when they are known to be complete.
     `max_hold` bounds, in code points, how long text without markers waits for an offered name.
     `limits` replaces some of reply, depth, arguments, calls, held (code points, levels, calls).
+    `validate` checks each call against its tool's schema as `toolglot.validate` does: what is wrong is listed as
+    problems `invalid_arguments` whose span is the call's, right before its end. The call stays and is not to be run.
 
     A parser belongs to one thread at a time; formats, tools and every function of the package may be used by several.
 
@@ -96,6 +100,7 @@ class Parser:
         arguments: Literal["live", "whole"] = "live",
         max_hold: int = 4096,
         limits: Mapping[str, int] | None = None,
+        validate: bool = False,
     ) -> None:
         _check_options(
             unknown_tools=unknown_tools, block=block, truncated=truncated, calls_in_reasoning=calls_in_reasoning,
@@ -112,8 +117,12 @@ class Parser:
         self._full = False  # the reply's limit was reached: the rest is text
         self._late: list[Event] = []  # events that a look at the result brought about
         self._collector = Collector()
+        self._validate = validate
+        offered = kept_tools(tools)
+        if validate:
+            prepare(offered)
         self._context = Context(
-            kept_tools(tools),
+            offered,
             unknown_tools=unknown_tools,
             block=block,
             truncated=truncated,
@@ -259,6 +268,8 @@ class Parser:
             if scanner.reader is not None and scanner.reader.writer.sink is events:
                 scanner.reader.writer.sink = fresh
             scanner.out = fresh
+            if self._validate:
+                events = checked(events, self._context.tools)
             collector = self._collector
             for event in events:
                 collector.add(event)
@@ -378,11 +389,12 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
         else:
             short = shortcut(format)
         if short is not None:
+            offered = tools if type(tools) is Tools else kept_tools(tools)
             try:
-                found = short.read(text, tools if type(tools) is Tools else kept_tools(tools))
+                found = short.read(text, offered)
             except RecursionError:  # deep arguments below a caller that stands deep itself: the machine needs no stack
                 found = None
-            if found is not None:
+            if found is not None and not (options.get("validate") and _has_faults(found, offered)):
                 return found
     parser = Parser(tools, **options)
     parser.feed(text)
@@ -390,13 +402,20 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     return parser.result
 
 
-_SHORT = frozenset({"format", "strict"})
+_SHORT = frozenset({"format", "strict", "validate"})
+
+
+def _has_faults(result: Result, offered: Mapping[str, Tool]) -> bool:
+    """Whether a schema finds fault with a call of the short cut: then the machine says it in its place."""
+    prepare(offered)
+    return any(problems_of(call, offered) for call in result.calls)
 
 
 def parse_one(text: str, tools: Any = (), **options: Unpack[Options]) -> Call:
     """Read the one call that a reply holds.
 
-    Raises `ParseError` with code `not_found` or `multiple` where it is not exactly one.
+    Raises `ParseError` with code `not_found` or `multiple` where it is not exactly one, and with `validate=True` also
+    with `invalid_arguments`: a call alone could not say what is wrong with it.
 
     >>> parse_one('<tool_call>{"name": "f", "arguments": {}}</tool_call>').name
     'f'
@@ -406,6 +425,9 @@ def parse_one(text: str, tools: Any = (), **options: Unpack[Options]) -> Call:
         raise ParseError(Code.NOT_FOUND, "Expected one call, got none", text, None)
     if len(result.calls) > 1:
         raise ParseError(Code.MULTIPLE, f"Expected one call, got {len(result.calls)}", text, None)
+    if options.get("validate"):
+        for problem in problems_of(result.calls[0], kept_tools(tools)):
+            raise ParseError(problem.code, problem.message, text, problem.span[0])
     return result.calls[0]
 
 

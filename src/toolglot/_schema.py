@@ -483,11 +483,11 @@ def _item(schema: Schema, index: int) -> object:
 def _own_types(schema: Schema) -> Types:
     named = schema.get("type")
     names: Iterable[object] = named if isinstance(named, list | tuple) else (named,)
-    types = {_type_name(name) for name in names}
+    types = {type_name(name) for name in names}
     return None if None in types else frozenset(t for t in types if t) or None
 
 
-def _type_name(name: object) -> str | None:
+def type_name(name: object) -> str | None:
     """One of the seven types; `List[int]` and `Map<String, Long>` count by the part before the bracket."""
     if not isinstance(name, str):
         return None

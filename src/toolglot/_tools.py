@@ -40,13 +40,17 @@ class Tool:
     True
     """
 
-    __slots__ = ("_node", "description", "name", "schema")
+    __slots__ = ("_node", "check", "description", "name", "schema")
 
     def __init__(self, name: str, description: str = "", schema: Schema | None = None) -> None:
         self.name = name
         self.description = description
         self.schema = schema
         self._node: Node | None = None
+        self.check: Any = None  # what `_validate` compiles of the schema, when it first does
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.name, self.description, self.schema)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

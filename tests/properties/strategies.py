@@ -476,6 +476,7 @@ CHOICES: Json = {
     "coerce": (False,),
     "arguments": ("whole",),
     "max_hold": (0, 1, 16, 64),
+    "validate": (True,),
     "limits": ({"reply": 40}, {"depth": 2}, {"arguments": 5}, {"calls": 1}, {"held": 16}),
 }
 

@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from toolglot import Call, Format, Messages, ToolglotError, Tools, get_format, render
+from toolglot import Call, Format, Messages, Result, ToolglotError, Tools, get_format, render
 
 from ._definitions import definition
+from ._feedback import as_results, refusals
 from ._layout import NEUTRAL, PLAIN, Definition, Layout
 from ._layouts import LAYOUTS
 from ._sentences import HOW, INTRO, RULES
@@ -25,6 +26,7 @@ __all__ = [
     "Layout",
     "Style",
     "call_of",
+    "feedback",
     "layout_of",
     "messages_to_text",
     "plain_messages",
@@ -113,6 +115,32 @@ def render_results(
     if shown.apart and turns:
         return "".join(_fill(role, **{**item, "content": text}) for item, text in zip(items, texts, strict=True))
     return _fill(role, content=_fill(shown.results, results=shown.result_joint.join(texts)), name=items[0]["name"])
+
+
+def feedback(
+    result: Result,
+    *,
+    format: AnyFormat = "auto",
+    style: Style = "family",
+    layout: Layout | None = None,
+    turns: bool = True,
+) -> str:
+    """What was wrong with each call of a reply that is not to be run, for the model to do better; empty without any.
+
+    Told are tools that were not offered, calls that cannot be read (with line, column and what stands there), calls
+    that the text cuts, arguments that do not fit their schema (where `parse` was called with `validate=True`), and
+    limits. Each refused call is shown as a result is; the other options are those of `render_results`.
+
+    >>> from toolglot import parse
+    >>> result = parse('<tool_call>{"name": "get_tides", "arguments": {}}</tool_call>', ["get_tide", "ping"])
+    >>> print(feedback(result))
+    <tool_response>
+    Unknown tool 'get_tides'. Offered: get_tide, ping.
+    The call was not run. Use one of the offered tools.
+    </tool_response>
+    """
+    refused = as_results(refusals(result))
+    return render_results(refused, format=format, style=style, layout=layout, turns=turns)
 
 
 def plain_messages(
