@@ -112,7 +112,8 @@ class DelimitedReader(LiteralReader):
             return self._fail(Code.EXPECTED_COLON, "Expected ':' after the key, got something else", src.at)
         at = src.at
         src.pos = key.end()
-        return self._key_read(key.group().rstrip(), at)
+        name = key.group().rstrip()
+        return self._key_read(name, at, at + len(name))
 
     def _looks_like_key(self, src: Source, pos: int) -> int:
         key = _BARE_KEY.match(src.buf, pos)

@@ -491,7 +491,7 @@ class LiteralReader:
                     Code.EXPECTED_KEY, "Expected a key in double quotes, got a bare word", at, src.base + end.end()
                 )
                 src.pos = end.end()
-                return self._key_read(end.group(), at)
+                return self._key_read(end.group(), at, src.base + end.end())
         return self._fail(Code.EXPECTED_KEY, f"Expected a key in double quotes, got {char!r}", at)
 
     def _looks_like_key(self, src: Source, pos: int) -> int:
@@ -500,11 +500,11 @@ class LiteralReader:
             return 1
         return -1 if not src.final and _KEY_BEGUN.match(src.buf, pos) else 0
 
-    def _key_read(self, key: str, at: int, body: str | None = None) -> int:
-        """A key is whole; `body` is the inside of its JSON string, which is kept as it was written."""
+    def _key_read(self, key: str, at: int, end: int, body: str | None = None) -> int:
+        """A key is whole, from `at` to `end`; `body` is the inside of its JSON string, kept as it was written."""
         frame = self.frames[-1]
         if key in frame.keys:
-            self._say(Code.DUPLICATE_KEY, f"The key {key!r} stands twice: the last value counts", at, at + len(key) + 2)
+            self._say(Code.DUPLICATE_KEY, f"The key {key!r} stands twice: the last value counts", at, end)
         else:
             frame.add(key)
         self.pending += encode_basestring(key) if body is None else f'"{body}"'
@@ -901,7 +901,7 @@ class LiteralReader:
         begin, end = self._begin, src.base + src.pos
         if kind == "key":
             body = "".join(self.held)
-            return self._key_read(_decode(body) if "\\" in body else body, begin, body)
+            return self._key_read(_decode(body) if "\\" in body else body, begin, end, body)
         if kind == "string":
             self.write('"')
             self._ended()
