@@ -63,7 +63,7 @@ def choice_of(tool_choice: Any, names: Sequence[str]) -> Choice:
         inner = tool_choice.get("function", tool_choice)
         name = inner.get("name") if isinstance(inner, Mapping) else None
         if name is None:
-            name = tool_choice.get("type")
+            name = tool_choice.get("type", "")
         elif name in names:
             return Choice("required", name)
     if name is None or isinstance(name, bool | str):

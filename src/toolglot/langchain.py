@@ -15,7 +15,12 @@ try:
 except ImportError as error:
     raise ImportError("toolglot.langchain needs langchain-core: pip install 'toolglot[langchain]'") from error
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.callbacks import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForLLMRun,
+    CallbackManager,
+    CallbackManagerForLLMRun,
+)
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel, BaseLLM, LanguageModelInput
 from langchain_core.language_models.base import LangSmithParams
@@ -197,7 +202,7 @@ class ToolCallingChatModel(BaseChatModel):
         while turn.open:
             asked = turn.begin()
             if isinstance(self.llm, BaseLLM):
-                turn.feed(self.llm.generate_prompt([_value(asked)], callbacks=[], **turn.request))
+                turn.feed(self.llm.generate_prompt([_value(asked)], callbacks=CallbackManager([]), **turn.request))
             else:
                 turn.feed(self.llm.invoke(asked, _quiet(), **turn.request))
             turn.end()
@@ -214,7 +219,10 @@ class ToolCallingChatModel(BaseChatModel):
         while turn.open:
             asked = turn.begin()
             if isinstance(self.llm, BaseLLM):
-                turn.feed(await self.llm.agenerate_prompt([_value(asked)], callbacks=[], **turn.request))
+                result = await self.llm.agenerate_prompt(
+                    [_value(asked)], callbacks=AsyncCallbackManager([]), **turn.request
+                )
+                turn.feed(result)
             else:
                 turn.feed(await self.llm.ainvoke(asked, _quiet(), **turn.request))
             turn.end()
