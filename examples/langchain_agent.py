@@ -60,7 +60,7 @@ class SmolLM(LLM):
     def _call(
         self, prompt: str, stop: list[str] | None = None, run_manager: CallbackManagerForLLMRun | None = None, **_: Any
     ) -> str:
-        request = {"prompt": prompt, "stop": stop or [], "n_predict": 80, "temperature": 0.0, "seed": 1}
+        request = {"prompt": prompt, "stop": stop or [], "n_predict": 80, "temperature": 0.0, "cache_prompt": True}
         text = str(self.server.handle_completions(request)["choices"][0]["text"])
         self.raw.append(text)
         return text
@@ -99,8 +99,16 @@ def example(question: str, name: str, arguments: dict[str, Any], result: str, an
 
 
 EXAMPLES = [
-    *example("What is the weather in Paris?", "get_weather", {"city": "Paris"}, "sunny", "The weather in Paris is sunny."),
-    *example("How high is the tide in Dover?", "get_tide", {"harbour": "Dover"}, "6.2 metres", "The tide in Dover is 6.2 metres high."),
+    *example(
+        "What is the weather in Paris?", "get_weather", {"city": "Paris"}, "sunny", "The weather in Paris is sunny."
+    ),
+    *example(
+        "How high is the tide in Dover?",
+        "get_tide",
+        {"harbour": "Dover"},
+        "6.2 metres",
+        "The tide in Dover is 6.2 metres high.",
+    ),
 ]
 
 
@@ -109,7 +117,11 @@ def main() -> None:
     llm = SmolLM(server=start())
     model = ToolCallingChatModel(llm=llm, to_prompt=chatml, on_invalid="retry")
     agent = create_agent(model, [get_tide, get_weather])
-    for question in ("How high is the tide in Oban?", "What is the weather in Rome?", "How high is the tide in Whitby?"):
+    for question in (
+        "How high is the tide in Oban?",
+        "What is the weather in Rome?",
+        "How high is the tide in Whitby?",
+    ):
         llm.raw.clear()
         told = agent.invoke({"messages": [*EXAMPLES, HumanMessage(question)]}, {"recursion_limit": 8})
         print(f"Question: {question}")

@@ -32,7 +32,7 @@ MERGED = (SystemMessage, HumanMessage, AIMessage)
 RESULTS = (ToolMessage, FunctionMessage)
 MEDIA = frozenset({"image", "image_url", "audio", "input_audio", "video", "file"})
 CUT = "not a call: "
-"""Stands before a refused block that a lenient JSON reader would else take for arguments."""
+"""Stands before a refused block that begins as a JSON object does; see `sealed`."""
 
 
 class Choice(NamedTuple):

@@ -6,15 +6,14 @@ call is passed on as text that no framework can complete to one.
 
 from __future__ import annotations
 
-import json
 import uuid
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, InvalidToolCall
 from langchain_core.messages import ToolCall as MessageCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
-from langchain_core.utils.json import parse_partial_json
 
 from toolglot import (
     Block,
@@ -170,8 +169,9 @@ class Reply:
 
     def _restored(self, result: Result) -> list[AIMessageChunk]:
         """What was taken for a cut call where no call counts: text, as the reply wrote it."""
-        texts = [result.text[slice(*_cut_span(p, result))] for p in result.problems if p.incomplete is not None]
-        told = [self._content.push(text) for text in texts]
+        openers = _openers(result)
+        places = [_cut_span(p, openers) for p in result.problems if p.incomplete is not None]
+        told = [self._content.push(result.text[slice(*place)]) for place in places]
         return [AIMessageChunk(content=text) for text in told if text]
 
     def _over(self, result: Result) -> list[tuple[str | None, str, str]]:
@@ -221,20 +221,18 @@ class Reply:
 
 def refusals(result: Result, tools: Tools, options: Mapping[str, Any]) -> list[tuple[str | None, str, str]]:
     """Each block that looks like a call and is none: its name if that is known, its raw text, and what is wrong."""
-    refused = [p for p in result.problems if p.code in REFUSED and not p.repaired]
-    found: list[tuple[str | None, str, str]] = []
-    seen: set[tuple[int, int]] = set()
+    refused = [problem for problem in result.problems if problem.code in REFUSED and not problem.repaired]
     kept = _kept_text(result.text, tools, options) if any(p.incomplete is None for p in refused) else []
+    openers = _openers(result) if any(p.incomplete is not None for p in refused) else {}
+    found: dict[tuple[int, int], tuple[str | None, str, str]] = {}
     for problem in refused:
-        block = _cut_span(problem, result) if problem.incomplete is not None else _text_span(problem, kept)
-        if block in seen:
-            continue
-        seen.add(block)
         name = problem.incomplete.name if problem.incomplete is not None else None
         if problem.code is Code.UNKNOWN_TOOL:
             name = result.text[slice(*problem.span)]
-        found.append((name, result.text[slice(*block)].strip(), f"{problem.message} ({problem.code})"))
-    return found
+        place = _cut_span(problem, openers) if problem.incomplete is not None else _text_span(problem, kept)
+        raw = result.text[slice(*place)].strip()
+        found.setdefault(place, (name, raw, f"{problem.message} ({problem.code})"))
+    return list(found.values())
 
 
 def _kept_text(text: str, tools: Tools, options: Mapping[str, Any]) -> list[tuple[int, int]]:
@@ -243,32 +241,30 @@ def _kept_text(text: str, tools: Tools, options: Mapping[str, Any]) -> list[tupl
     return [event.span for event in [*parser.feed(text), *parser.finish()] if isinstance(event, Text)]
 
 
-def _text_span(problem: Problem, kept: Iterable[tuple[int, int]]) -> tuple[int, int]:
+def _text_span(problem: Problem, kept: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The piece of prose that holds the problem; pieces stand in the order of the text."""
     start = problem.span[0]
-    return next((span for span in kept if span[0] <= start < span[1]), problem.span)
+    at = bisect_right(kept, start, key=lambda span: span[0]) - 1
+    return kept[at] if at >= 0 and start < kept[at][1] else problem.span
 
 
-def _cut_span(problem: Problem, result: Result) -> tuple[int, int]:
-    """The place of a cut call with the markup before it, which holds its opener."""
+def _openers(result: Result) -> dict[int, int]:
+    """Where markup begins, by where it ends: what stands right before a cut call holds its opener."""
+    return {segment.span[1]: segment.span[0] for segment in result.segments if segment.kind == "markup"}
+
+
+def _cut_span(problem: Problem, openers: Mapping[int, int]) -> tuple[int, int]:
     start, end = problem.span
-    before = [s for s in result.segments if s.span[1] == start and s.kind == "markup"]
-    return (before[0].span[0] if before else start), end
+    return openers.get(start, start), end
 
 
 def sealed(raw: str) -> str:
-    """Text that LangChain's reader of partial JSON cannot take for arguments.
+    """Text that no reader of partial JSON can take for arguments.
 
-    Merged chunks pass through that reader, which closes what is open: `{"path": "/etc/pa` would be run.
+    LangChain closes what is open in merged chunks: `{"path": "/etc/pa` would be run. Only a text that begins as an
+    object can be closed to one, so one that does begins with words here.
 
     >>> sealed('<tool_call>{"name": "f'), sealed('{"name": "f", "arguments": {"path": "/etc/pa')
     ('<tool_call>{"name": "f', 'not a call: {"name": "f", "arguments": {"path": "/etc/pa')
     """
-    if not raw:
-        return CUT
-    if raw[0] not in "{[ \t\r\n":  # no JSON object begins so
-        return raw
-    try:
-        is_safe = not isinstance(parse_partial_json(raw), dict)
-    except (json.JSONDecodeError, RecursionError):
-        is_safe = True
-    return raw if is_safe else f"{CUT}{raw}"
+    return raw if raw and not raw.startswith("{") else f"{CUT}{raw}"

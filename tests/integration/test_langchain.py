@@ -27,8 +27,10 @@ from langchain_core.tools import tool
 from pydantic import BaseModel, ValidationError
 
 from tests.integration.langchain_scripted import RESULT, WRITERS, Scripted, ScriptedCompletion
-from tests.shared import ROOT, records, same
+from tests.shared import ROOT, lines_run, records, same
 from toolglot import Format, ToolglotError
+from toolglot._langchain_prompt import Choice, definitions
+from toolglot._langchain_reply import Reply
 from toolglot.langchain import InvalidReplyError, ToolCallingChatModel
 
 CALL = '<tool_call>\n{"name": "get_tide", "arguments": {"harbour": "Oban"}}\n</tool_call>'
@@ -316,10 +318,24 @@ def test_refused_call_keeps_its_opener(kind: str) -> None:
 
 def test_refused_call_of_events_is_invalid_too() -> None:
     """`stream_events` of version 3 has a reader of its own."""
+    if not hasattr(ToolCallingChatModel, "stream_events"):
+        pytest.skip("this langchain-core has no stream_events")
     for text in REFUSED.values():
         stream = model_of(text).bind_tools(TOOLS).stream_events("Hello", version="v3")
         message = stream.output
         assert not message.tool_calls and len(message.invalid_tool_calls) == 1
+
+
+@pytest.mark.parametrize("block", [UNKNOWN, LIST, CUT.replace('"Ob', "3")])
+def test_many_refused_calls_cost_as_much_each(block: str) -> None:
+    def read(count: int) -> None:
+        reply = Reply(definitions(TOOLS), Choice(), format="hermes", start_in="text", single=False, known=())
+        reply.feed(block * count)
+        reply.finish()
+        assert len(reply.invalid) >= count // 2
+
+    read(2)  # what is made once
+    assert lines_run(read, 200) < 2.5 * lines_run(read, 100)
 
 
 def test_valid_calls_beside_a_refused_one_count() -> None:
