@@ -42,7 +42,7 @@ def start() -> xllamacpp.Server:
     params.model.path = weights()
     params.n_ctx = 2048
     params.n_parallel = 1
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = 1
     params.verbosity = 0
     return xllamacpp.Server(params)
 
