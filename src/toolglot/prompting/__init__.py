@@ -97,8 +97,10 @@ def render_results(
     """The results of calls as the family's template shows them.
 
     A result is a mapping with `content` (text, a list of text parts, or anything that JSON can hold) and, where the
-    family shows them, `name` and `id` (or `tool_call_id`); a chat message of role `tool` is one. Where the family has
-    a role of its own for results its markers stand around, unless `turns` is false.
+    family shows them, `name` and `id` (or `tool_call_id`); a chat message of role `tool` is one. With `is_error` the
+    content says that it is an error. Where the family has
+    a role of its own for results its markers stand around, unless `turns` is false; what only the role would have
+    marked as a result is then marked neutrally.
     Raises `ToolglotError` for a result that is none.
 
     >>> render_results([{"name": "get_tide", "content": "high at 14:02"}], format="hermes")
@@ -111,7 +113,8 @@ def render_results(
     if not items:
         return ""
     role = shown.turns.get("tool", "{content}") if turns else "{content}"
-    texts = [_fill(shown.result, **item) for item in items]
+    bare = not turns and shown.result == "{content}"
+    texts = [_fill(NEUTRAL.result if bare else shown.result, **item) for item in items]
     if shown.apart and turns:
         return "".join(_fill(role, **{**item, "content": text}) for item, text in zip(items, texts, strict=True))
     return _fill(role, content=_fill(shown.results, results=shown.result_joint.join(texts)), name=items[0]["name"])
@@ -314,6 +317,8 @@ def _result_fields(result: Message, index: int) -> dict[str, str]:
     if not isinstance(result, Mapping) or "content" not in result:
         raise ToolglotError(f"expected a result as a mapping with content, got {result!r:.80} (results[{index}])")
     content = _text(result["content"])
+    if result.get("is_error") and not content.startswith("Error"):
+        content = f"Error: {content}"
     ident = result.get("id") or result.get("tool_call_id") or f"call_{index}"
     return {
         "content": content,
