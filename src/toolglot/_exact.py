@@ -38,6 +38,7 @@ from ._values._exact import (
     json_container,
     spelled,
 )
+from ._values._whole import MOST_LEVELS
 
 HINTED = 200
 """Code points of broken JSON in which a call's key tells that it was meant as a call."""
@@ -150,7 +151,7 @@ def _arguments(value: Any, start: int) -> dict[str, Any]:
 
 def _whole_json(text: str) -> Any:
     """The JSON value that a text is."""
-    reader = JsonReader(text, len(text), 512)
+    reader = JsonReader(text, len(text), MOST_LEVELS)
     value, end = reader.read(0)
     end = reader.skip(end)
     if end < len(text):
@@ -241,6 +242,13 @@ class Plan:
         self.headed = tuple(t for t in self.templates if t.body.field == "args")
         self.keyworded = any(t.value_codec == "python" for t in self.templates)
         self.tagged = next((t for t in self.templates if t.value_codec == "xml"), None)
+        self.sectioned = bool(compiled.section_openers)
+        templates = [t for t in self.templates if t.value_codec != "python"]
+        inner = [t for t in templates if t.steps[-1].literal or t.steps[0].literal.startswith("<")]
+        if self.sectioned and inner:
+            raise ToolglotError(
+                f"format {fmt.id!r}: expected no section around calls with markers to read exactly, got one"
+            )
         self.openers = compiled.section_openers or (compiled.item_opener,)
         self.closers = tuple(dict.fromkeys(c for tokens in compiled.closes for c in tokens))
         if not compiled.section_openers:
@@ -267,6 +275,7 @@ class ExactReader:
         self.text = text
         self.ctx = ctx
         self.depth = ctx.limits["depth"]
+        self.quick = self.depth >= MOST_LEVELS  # the standard library's reader knows that limit alone
         self.plans = [Plan(fmt) for fmt in formats]
         self.thoughts = [block for plan in self.plans for block in plan.format.thinking]
         self.out: list[Event] = []
@@ -281,9 +290,10 @@ class ExactReader:
         try:
             for tier in TIERS:
                 plans = [plan for plan in self.plans if plan.format.tier == tier]
-                self.out, self.said = [], 0
-                if plans and self._tier(tier, plans):
-                    break
+                if plans:
+                    self.out, self.said, self._line = [], 0, 0
+                    if self._tier(tier, plans):
+                        break
             self._prose(len(self.text))
         except Fault as fault:
             self.fault = fault
@@ -388,7 +398,7 @@ class ExactReader:
 
     def _json(self, plan: Plan, start: int, limit: int) -> tuple[Any, int]:
         """The JSON value at a place. One that goes past the first closer counts if another closer is behind it."""
-        found = json_container(self.text, start) if self.text[start : start + 1] in ("{", "[") else None
+        found = json_container(self.text, start) if self.quick and self.text[start : start + 1] in ("{", "[") else None
         if found is not None and (plan.open_ended or self._closes(plan, found[1])):
             return found
         stop = len(self.text) if plan.open_ended else start + len(self.text[start:limit].rstrip(_WHITE))
@@ -433,6 +443,8 @@ class ExactReader:
         refusal = Fault(Code.UNRECOGNIZED, "Expected a call behind the marker, got something else", start)
         name, at = "", start
         for n, step in enumerate(template.steps):
+            if not n and not plan.sectioned:
+                continue  # the opener, which was read
             if step.literal:
                 here = unblank(self.text, at)
                 if not self.text.startswith(step.literal, here, limit):
@@ -522,7 +534,7 @@ class ExactReader:
         Of a value that cannot be read, what is still open cannot be read either: it is not looked at again.
         """
         if start not in broken:
-            found = json_container(self.text, start)
+            found = json_container(self.text, start) if self.quick else None
             if found is not None:
                 return found
             reader = JsonReader(self.text, len(self.text), self.depth, survey=True)
