@@ -374,7 +374,14 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     `strict="exact"` reads by the letter of the named formats, and goes with `format`, `tools` and `limits` alone:
     nothing is repaired, a marker counts wherever it stands outside of reasoning, JSON and call syntax count anywhere in
     the prose, the first tier (markers, JSON, call syntax) that finds anything wins, and an error's code and place are
-    those of the grammar (RFC 8259 for JSON). Formats must be of JSON, call syntax or XML.
+    those of the grammar (RFC 8259 for JSON), which `ParseError.grammar` names. Formats must be of JSON, call syntax or
+    XML, without a section around calls that have markers of their own.
+
+    >>> try:
+    ...     _ = parse('<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>', format="hermes", strict="exact")
+    ... except ParseError as error:
+    ...     print(error.grammar, error.code, error.position)
+    json trailing_comma 46
 
     >>> tool = {"name": "add", "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}
     >>> result = parse('Adding. {"name": "add"}' + chr(10) + '{"name": "add", "arguments": {"a": "2"}}', [tool])
