@@ -545,9 +545,18 @@ class ExactReader:
             broken.update(reader.deep)
             if start not in broken:
                 return found
-        if _LIKE_JSON.match(self.text, start) and _HINT.search(self.text, start, start + HINTED):
+        if _LIKE_JSON.match(self.text, start) and self._hinted(start):
             JsonReader(self.text, len(self.text), self.depth).read(start)  # raises
         return None
+
+    def _hinted(self, start: int) -> bool:
+        """Whether broken JSON holds a call's key near its beginning, and not in a thought."""
+        window = self.text[start : start + HINTED]
+        for block in self.thoughts:
+            for opener, closer in block.pairs:
+                if opener in window:
+                    window = re.sub(rf"(?s){re.escape(opener)}.*?(?:{re.escape(closer)}|\Z)", " ", window)
+        return _HINT.search(window) is not None
 
     def _bare_calls(self, plan: Plan) -> bool:
         finder = self._finder([_HEAD.pattern])

@@ -100,17 +100,36 @@ def repeated(text: str, other: Any, own: Any) -> bool:
     return own[1] is not None and own[1] > min(places)
 
 
+def unlike_without(pattern: str, sign: str, text: str, own: Any) -> bool:
+    """Whether what the pattern finds makes the difference: with other signs in its place, the peer answers as we do, or
+    differs by another deviation."""
+    blank = re.sub(pattern, lambda found: sign * len(found.group()), text, flags=re.DOTALL)
+    if blank == text:
+        return False
+    other = theirs(blank)
+    return repr(other) == repr(own) or any(p(blank, other, own) for p in PREDICATES)
+
+
 def reasoning(text: str, other: Any, own: Any) -> bool:
-    return "<think>" in text
+    """The thoughts make the difference, or the markers in them."""
+    thought = r"<think>.*?(?:</think>|\Z)"
+    masked = re.sub(thought, lambda t: OPENER.sub(lambda m: "@" * len(m.group()), t.group()), text, flags=re.DOTALL)
+    return unlike_without(thought, " ", text, own) or (masked != text and repr(theirs(masked)) == repr(own))
 
 
 def quoted_marker(text: str, other: Any, own: Any) -> bool:
     """Behind an opener, the next marker stands inside a quoted value, or is not one that ends the block."""
     for opener in OPENER.finditer(text):
-        marker = MARKER.search(text, opener.end())
+        start = opener.end()
+        marker = MARKER.search(text, start)
+        if opener.group() == "<invoke" and marker is not None and marker.start() < text.find(">", start):
+            if marker.group() != "</invoke>":
+                return True
+            start = text.find(">", start) + 1  # that closer stands in the tag itself
+            marker = MARKER.search(text, start)
         if marker is None:
             continue
-        between = text[opener.end() : marker.start()]
+        between = text[start : marker.start()]
         plain = re.sub(r"\\.", "", between)
         closers = CLOSERS.get(opener.group())
         if plain.count('"') % 2 or plain.count("'") % 2:
@@ -133,7 +152,8 @@ def mentioned(text: str, other: Any, own: Any) -> bool:
 
 
 def fenced(text: str, other: Any, own: Any) -> bool:
-    return "```" in text or "~~~" in text
+    """The fences make the difference."""
+    return unlike_without(r"`{3,}|~{3,}", "@", text, own)
 
 
 def blanks(text: str, other: Any, own: Any) -> bool:
@@ -141,7 +161,9 @@ def blanks(text: str, other: Any, own: Any) -> bool:
 
 
 def foreign(text: str, other: Any, own: Any) -> bool:
-    """The peer left by an exception that is none of its own."""
+    """The peer left by an exception that is none of its own, or for a fault behind an integer that is too long."""
+    if isinstance(own, tuple) and own[:1] == ("json.number_out_of_range",) and re.match(r"-?\d{4301}", text[own[1] :]):
+        return True
     return isinstance(other, tuple) and other[0] in ("UnicodeEncodeError", "ValueError", "PanicException")
 
 
