@@ -50,6 +50,7 @@ LAYERS = (
     "_shortcut_messages",
     "formats",
     "_registry",
+    "_exact",
     "_fork",
     "_parser",
     "_render",

@@ -90,7 +90,8 @@ class ParseError(ToolglotError, ValueError):
     """Strict reading refused the text.
 
     `code` is a `Code`; `position` counts code points from 0, or is None where no place can be named;
-    `line` and `column` count from 1.
+    `line` and `column` count from 1. `grammar` says whose grammar exact reading found left: "json", "call" (the
+    call's own) or "" where reading was not exact.
 
     >>> try:
     ...     from toolglot import parse
@@ -100,8 +101,9 @@ class ParseError(ToolglotError, ValueError):
     trailing_comma 45 1 46
     """
 
-    def __init__(self, code: Code, message: str, text: str, position: int | None) -> None:
+    def __init__(self, code: Code, message: str, text: str, position: int | None, grammar: str = "") -> None:
         self.code = code
+        self.grammar = grammar
         self.message = message
         self.position = position
         self.line: int | None = None

@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn, Self, TypedDict, Unpack
 from ._calls import LIMITS, Context
 from ._errors import Code, ParseError, ToolglotError
 from ._events import Call, Event, Problem, Text
+from ._exact import ExactReader
 from ._fork import fork
 from ._format import AnyFormat, Format, Messages
 from ._hot import Gathered, Hot
@@ -38,7 +39,7 @@ class Options(TypedDict, total=False):
     """The keyword options of `parse` and `Parser`; see `Parser`."""
 
     format: str | AnyFormat | Sequence[str | AnyFormat]
-    strict: bool
+    strict: bool | Literal["exact"]
     unknown_tools: Literal["refuse", "keep"]
     block: Literal["each", "all-or-nothing"]
     truncated: Literal["report", "close"]
@@ -89,7 +90,7 @@ class Parser:
         tools: Any = (),
         *,
         format: str | AnyFormat | Sequence[str | AnyFormat] = "auto",
-        strict: bool = False,
+        strict: bool | Literal["exact"] = False,
         unknown_tools: Literal["refuse", "keep"] = "refuse",
         block: Literal["each", "all-or-nothing"] = "each",
         truncated: Literal["report", "close"] = "report",
@@ -107,11 +108,15 @@ class Parser:
             start_in=start_in, arguments=arguments,
         )  # fmt: skip
         _check_limits(limits)
+        if strict == "exact":
+            raise ToolglotError(
+                "option strict: expected True or False, got 'exact', which reads whole replies: use parse"
+            )
         if not isinstance(prefix, str):
             raise ToolglotError(f"option prefix: expected text, got {type(prefix).__name__}")
         if not isinstance(max_hold, int) or max_hold < 0:
             raise ToolglotError(f"option max_hold: expected a number of code points, got {max_hold!r}")
-        self._strict = strict
+        self._strict = bool(strict)
         self._finished = False
         self._hot: Hot | None = None
         self._full = False  # the reply's limit was reached: the rest is text
@@ -375,7 +380,19 @@ def _open_message(prefix: str, grammar: Grammar) -> tuple[Messages, str] | None:
 def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     """Read a whole reply.
 
-    Options as for `Parser`. Raises `ParseError` with `strict=True`, never for a text without it.
+    Options as for `Parser`. Raises `ParseError` with `strict`, never for a text without it.
+
+    `strict="exact"` reads by the letter of the named formats, and goes with `format`, `tools` and `limits` alone:
+    nothing is repaired, a marker counts wherever it stands outside of reasoning, JSON and call syntax count anywhere in
+    the prose, the first tier (markers, JSON, call syntax) that finds anything wins, and an error's code and place are
+    those of the grammar (RFC 8259 for JSON), which `ParseError.grammar` names. Formats must be of JSON, call syntax or
+    XML, without a section around calls that have markers of their own.
+
+    >>> try:
+    ...     _ = parse('<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>', format="hermes", strict="exact")
+    ... except ParseError as error:
+    ...     print(error.grammar, error.code, error.position)
+    json trailing_comma 46
 
     >>> tool = {"name": "add", "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}
     >>> result = parse('Adding. {"name": "add"}' + chr(10) + '{"name": "add", "arguments": {"a": "2"}}', [tool])
@@ -383,6 +400,8 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
     ({'a': 2}, <Code.COERCED: 'coerced'>)
     """
     format = options.get("format")
+    if options.get("strict") == "exact":
+        return _exactly(text, tools, options)
     if format is not None and (len(options) == 1 or options.keys() <= _SHORT) and type(text) is str:
         if type(format) is str:
             short = shortcut(get_format(format)) if format != "auto" else None
@@ -403,12 +422,37 @@ def parse(text: str, tools: Any = (), **options: Unpack[Options]) -> Result:
 
 
 _SHORT = frozenset({"format", "strict", "validate"})
+_EXACT = frozenset({"format", "strict", "limits"})
 
 
 def _has_faults(result: Result, offered: Mapping[str, Tool]) -> bool:
     """Whether a schema finds fault with a call of the short cut: then the machine says it in its place."""
     prepare(offered)
     return any(problems_of(call, offered) for call in result.calls)
+
+
+def _exactly(text: str, tools: Any, options: Options) -> Result:
+    """Read a whole reply by the letter."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected text as str, got {type(text).__name__}")
+    others = sorted(options.keys() - _EXACT)
+    if others:
+        raise ToolglotError(
+            f"option strict: expected 'exact' with format and limits alone, got {', '.join(others)} too"
+        )
+    format, limits = options.get("format", "auto"), options.get("limits")
+    _check_limits(limits)
+    if format == "auto":
+        raise ToolglotError("option strict: expected 'exact' with a named format, got 'auto'")
+    context = Context(kept_tools(tools), arguments="whole", coerce=False, limits=limits)
+    reader = ExactReader(text, _choose(format), context)
+    collector = Collector()
+    for event in reader.read():
+        collector.add(event)
+    if reader.fault is not None:
+        fault = reader.fault
+        raise ParseError(fault.code, fault.message, text, fault.at, fault.grammar)
+    return collector.result(text)
 
 
 def parse_one(text: str, tools: Any = (), **options: Unpack[Options]) -> Call:
