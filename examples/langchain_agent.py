@@ -103,6 +103,13 @@ EXAMPLES = [
         "What is the weather in Paris?", "get_weather", {"city": "Paris"}, "sunny", "The weather in Paris is sunny."
     ),
     *example(
+        "How high is the tide in Lerwick?",
+        "get_tide",
+        {"harbour": "Lerwick"},
+        "1.6 metres",
+        "The tide in Lerwick is 1.6 metres high.",
+    ),
+    *example(
         "How high is the tide in Dover?",
         "get_tide",
         {"harbour": "Dover"},
