@@ -19,7 +19,8 @@ from tests.shared import ROOT
 README = ROOT / "README.md"
 OWN = ROOT / "docs" / "add-a-format.md"
 FORMATS = ROOT / "docs" / "formats.md"
-PAGES = (README, OWN)
+GRAMMARS = ROOT / "docs" / "grammars.md"
+PAGES = (README, OWN, GRAMMARS)
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = "$ toolglot "
 SCRIPT = Path(sys.executable).parent / "toolglot"

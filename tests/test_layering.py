@@ -62,7 +62,7 @@ EXTRAS = {"toolglot._detect.sandbox": {"jinja2"}}
 LATE = {"_format": {"_response_export", "_response_template"}}
 """What a method imports when it is called, though it stands below: it only passes on to it."""
 
-OUTER = ("__main__", "_cli", "cli", "prompting", "compat", "adapters", "server")
+OUTER = ("__main__", "_cli", "cli", "prompting", "grammar", "compat", "adapters", "server")
 """Built on the public names alone. A name stands also for the modules that begin with it and `_`."""
 
 DECLARES = {"Format", "Messages", "Block", "register"}
