@@ -61,9 +61,10 @@ def to_gbnf(
     Takes what `to_structural_tag` takes, and raises as it does. A grammar slows llama.cpp down by the size of the
     model's vocabulary.
 
-    >>> tool = {"name": "ping", "parameters": {"type": "object", "properties": {}}}
-    >>> print(to_gbnf([tool], "hermes", "required").splitlines()[0][-120:])
-    "<tool_call>\\n{\\"name\\": \\"ping\\", \\"arguments\\": " object "}\\n</tool_call>")*
+    >>> print(to_gbnf([{"name": "ping", "parameters": {"properties": {}}}], "pythonic", "ping"))
+    root ::= "[ping(" params ")]"
+    params ::= ""
+    <BLANKLINE>
     """
     return gbnf(_grammar(tools, format, tool_choice, parallel, start_in))
 

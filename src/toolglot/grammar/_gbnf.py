@@ -6,10 +6,16 @@ each state, and every rule that goes on does so at its end.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from string import hexdigits
+
 from ._nodes import LAST, SURROGATES, Chars, Choice, Grammar, Literal, Node, Ref, Repeat, Seq, Text, Until
 from ._text import machine
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+
+_NUMBERED = re.compile(r"\\[xuU][0-9A-F]+\Z")
 
 
 def gbnf(grammar: Grammar) -> str:
@@ -79,7 +85,21 @@ def count(node: Repeat) -> str:
 
 
 def literal(text: str) -> str:
-    return '"' + "".join(_NAMED.get(c) or (c if c.isprintable() else code(ord(c))) for c in text) + '"'
+    """A text between quotes."""
+    return '"' + _joined(_NAMED.get(c) or (c if c.isprintable() else code(ord(c))) for c in text) + '"'
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    r"""The pieces one behind another. Some readers take every hexadecimal digit behind `\x` as a part of the number.
+
+    >>> print(_joined([r"\x00", "A-F", "G"]))
+    \x00\x41-FG
+    """
+    out: list[str] = []
+    for piece in pieces:
+        numbered = bool(out) and _NUMBERED.search(out[-1]) is not None
+        out.append(code(ord(piece[0])) + piece[1:] if numbered and piece[0] in hexdigits else piece)
+    return "".join(out)
 
 
 def code(at: int) -> str:
@@ -91,8 +111,8 @@ def char_class(node: Chars) -> str:
     """A set of characters; as what it leaves out, where that is shorter."""
     left_out = complement(node)
     if left_out[-1][1] < LAST:
-        return f"[^{''.join(_range(a, b) for a, b in left_out)}]"
-    return f"[{''.join(_range(a, b) for a, b in sorted(node.ranges))}]"
+        return f"[^{_joined(_range(a, b) for a, b in left_out)}]"
+    return f"[{_joined(_range(a, b) for a, b in sorted(node.ranges))}]"
 
 
 def complement(node: Chars) -> list[tuple[int, int]]:
