@@ -80,7 +80,7 @@ clean:
 	touch $@
 
 .venv/.test: .venv/.package
-	$(BIN)/pip install --quiet --group test --group test-faces
+	$(BIN)/pip install --quiet --group test --group test-peers
 	$(BIN)/pip install --quiet --no-deps --group test-data
 	$(BIN)/pip install --quiet --no-deps --no-compile --group test-hf
 	$(BIN)/pip install --quiet --no-deps --no-compile --group test-max || echo "no wheel of max here: its tests skip"

@@ -69,7 +69,10 @@ EXTRAS = {
 LATE = {"_format": {"_response_export", "_response_template"}}
 """What a method imports when it is called, though it stands below: it only passes on to it."""
 
-OUTER = ("__main__", "_cli", "cli", "prompting", "loop", "compat", "_langchain", "langchain", "adapters", "server")
+OUTER = (
+    "__main__", "_cli", "cli", "prompting", "loop", "grammar", "compat", "_langchain", "langchain", "adapters",
+    "server",
+)  # fmt: skip
 """Built on the public names alone. A name stands also for the modules that begin with it and `_`."""
 
 DECLARES = {"Format", "Messages", "Block", "register"}

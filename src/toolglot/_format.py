@@ -122,6 +122,26 @@ class Format:
             object.__setattr__(self, "reasoning", (self.reasoning,))
         _check(self)
 
+    @staticmethod
+    def written(template: str) -> str:
+        """A marker or template of a declaration as it is written: without the signs that only reading needs.
+
+        >>> from toolglot import get_format
+        >>> Format.written(get_format("hy_v3").section.open)
+        '<tool_calls>\\n'
+        """
+        return written(template)
+
+    @property
+    def openers(self) -> tuple[str, ...]:
+        """What begins a call in a text; empty where a call has no marker of its own.
+
+        >>> from toolglot import get_format
+        >>> get_format("kimi_k2").openers[0]
+        '<|tool_calls_section_begin|>'
+        """
+        return tuple(map(written, Compiled.of(self).openers))
+
     @property
     def aliases(self) -> tuple[str, ...]:
         """Other names of the format."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("langchain.agents", reason="agents come with the group test-faces")
+pytest.importorskip("langchain.agents", reason="agents come with the group test-peers")
 
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ToolStrategy

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("langchain_tests", reason="the suites come with the group test-faces")
+pytest.importorskip("langchain_tests", reason="the suites come with the group test-peers")
 
 from langchain_core.language_models import BaseChatModel
 from langchain_tests.integration_tests import ChatModelIntegrationTests
