@@ -264,6 +264,9 @@ def _add_reading(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--prefix", default="", metavar="TEXT", help="the end of the prompt, which the reply continues"
     )
+    command.add_argument(
+        "--validate", action="store_true", help="list what in a call's arguments does not fit its tool's schema"
+    )
     command.add_argument("--no-coerce", action="store_true", help="leave values of a wrong type as they are written")
 
 
@@ -287,6 +290,7 @@ def _options(arguments: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
         "strict": arguments.strict,
         "prefix": arguments.prefix,
         "coerce": not arguments.no_coerce,
+        "validate": arguments.validate,
     }
     Parser(**options)
     if not arguments.tools:

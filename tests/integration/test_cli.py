@@ -761,3 +761,13 @@ def test_the_progress_bar_is_drawn_on_a_terminal_only_and_cleared(file: Any) -> 
     assert shown.endswith("\r\x1b[K")
     done = subprocess.run([*COMMAND, "parse", "--jsonl", path], capture_output=True, env=environment())
     assert done.stderr == b""
+
+
+def test_validate_lists_what_does_not_fit_the_schema(run: Any, tmp_path: Path) -> None:
+    strict = {**TOOL["function"], "parameters": {**TOOL["function"]["parameters"], "required": ["q", "page"]}}
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"type": "function", "function": strict}]), encoding="utf-8")
+    for argv, expected in ((("--validate",), ["invalid_arguments"]), ((), [])):
+        told = run("parse", "--json", "--tools", tools, *argv, stdin=CALL)
+        assert told.code == 0 and [c["name"] for c in told.json[0]["calls"]] == ["search"]
+        assert [p["code"] for p in told.json[0]["problems"]] == expected

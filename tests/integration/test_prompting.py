@@ -9,6 +9,7 @@ import pytest
 
 import toolglot
 from tests.integration import chat_templates
+from tests.shared import ROOT
 from toolglot import ToolglotError, formats, parse
 from toolglot.prompting import (
     LAYOUTS,
@@ -131,6 +132,11 @@ def test_the_neutral_prompt_names_no_family() -> None:
     assert {"qwen3", "mistral", "hermes", "llama", "granite", "gemma"} <= FAMILIES
     words = {word for w in re.findall(r"\w+", system_prompt(["ping"]).lower()) for word in (w, *w.split("_"))}
     assert not words & FAMILIES
+
+
+def test_the_page_lists_the_layouts() -> None:
+    page = (ROOT / "docs" / "prompting.md").read_text("utf-8").partition("family's layout: ")[2].partition(". Those")[0]
+    assert re.findall(r"`(\w+)`", page) == sorted(LAYOUTS)
 
 
 def test_layouts_are_of_known_formats() -> None:

@@ -293,6 +293,21 @@ MUSE = Layout(
     },
     apart=True,
 )
+INKLING = Layout(
+    tools="[{tools}]" + _AFTER,
+    definition="function",
+    joint=", ",
+    result="{content}",
+    turns={
+        "tools": "<|message_system|>tool_declare<|content_xml|>{content}<|end_message|>",
+        "system": "<|message_system|><|content_text|>{content}<|end_message|>",
+        "user": "<|message_user|><|content_text|>{content}<|end_message|>",
+        "assistant": "{content}<|content_model_end_sampling|>",
+        "prompt": "<|message_model|>",
+        "tool": "<|message_tool|>{name}<|content_text|>{content}<|end_message|>",
+    },
+    apart=True,
+)
 ERNIE45 = Layout(
     tools="<tool_list>\n[{tools}]\n</tool_list>" + _AFTER,
     definition="openai",
@@ -341,6 +356,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "nemotron_json": NEMOTRON_JSON,
     "xml_invoke": XML_INVOKE,
     **dict.fromkeys(("muse", "muse_glimmer"), MUSE),
+    "inkling": INKLING,
     "ernie45": ERNIE45,
     "react": REACT,
 }
