@@ -389,7 +389,7 @@ class ItemReader:
         """The call begins, if its name counts."""
         if self._name is None:
             return False
-        self._declared = self._ctx.declared(self._name)
+        self._declared = self._ctx.expected(self._name)
         return self._writer.begin(self._name, self._ident, self._name_span, args_at)
 
     # -- the arguments as parameters --------------------------------------------------------------------

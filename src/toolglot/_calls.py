@@ -87,6 +87,11 @@ class Context:
         tool = self.tools.get(name) if name is not None else None
         return tool.node.declared if tool is not None and tool.schema is not None else None
 
+    def expected(self, name: str | None) -> frozenset[str] | None:
+        """The keys that tell a parameter from text that looks like one, or None where the schema lets any key come."""
+        tool = self.tools.get(name) if name is not None else None
+        return None if tool is not None and tool.node.open else self.declared(name)
+
     def literal(self, codec: str, name: str | None, stops: Stops | None) -> LiteralReader:
         """A reader for the arguments object of a tool."""
         node = self.node(name)

@@ -79,8 +79,8 @@ class Node:
     `types` holds the admitted JSON types (`number` admits integers too), or None where anything is admitted;
     `declared` the property names known at this place; `text` says that a JSON string is left as it stands;
     `free` that no value is coerced at this place or anywhere below it; `only_text` that it is always a string,
-    `unlisted` that no values are listed, `declares` that there is a schema. `fitting` and `places` keep what the
-    short cut found of the shapes of arguments and of single ones.
+    `unlisted` that no values are listed, `declares` that there is a schema, `open` that it says that other keys may
+    come. `fitting` and `places` keep what the short cut found of the shapes of arguments and of single ones.
 
     >>> node = compile_schema({"properties": {"n": {"type": ["integer", "null"]}}})
     >>> sorted(node.types), sorted(node.member("n").types), node.member("x") is ANY
@@ -101,6 +101,7 @@ class Node:
         "fitting",
         "free",
         "only_text",
+        "open",
         "places",
         "text",
         "types",
@@ -113,6 +114,7 @@ class Node:
         survey.visit(root, schema)
         self.types: Final[Types] = types
         self.declared: Final[frozenset[str]] = frozenset(survey.declared)
+        self.open: Final[bool] = survey.open
         self.text: Final[bool] = types is None or "string" in types
         self.only_text: Final[bool] = types == _STRING_ONLY
         self.unlisted: Final[bool] = listed is None
@@ -326,10 +328,11 @@ class _Root:
 class _Survey:
     """What the schemas that apply at one place know of the places below it. Each is visited once."""
 
-    __slots__ = ("_seen", "below", "declared", "patterns")
+    __slots__ = ("_seen", "below", "declared", "open", "patterns")
 
     def __init__(self) -> None:
         self.declared: set[str] = set()
+        self.open = False
         self.below = False
         self.patterns = False
         self._seen: dict[int, Schema] = {}
@@ -343,6 +346,7 @@ class _Survey:
         if isinstance(properties, Mapping):
             self.declared.update(key for key in properties if isinstance(key, str))
         self.patterns = self.patterns or bool(schema.get("patternProperties"))
+        self.open = self.open or self.patterns or schema.get("additionalProperties", False) is not False
         self.below = (
             self.below
             or bool(self.declared)

@@ -261,8 +261,8 @@ class ParamBody:
         """The place of a key that is met for the first time; None where the machine must decide about it."""
         if key in arguments or (self._key_coded and "&" in key):
             return None
-        if arguments and node.declares and key not in node.declared:  # a closer before it may be in the value
-            return None
+        if arguments and node.declares and not node.open and key not in node.declared:
+            return None  # a closer before it may be in the value
         return _place(node, key)
 
     @staticmethod
