@@ -7,7 +7,6 @@ as it came, so that nothing is lost.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -36,6 +35,10 @@ from ._cli_show import complain, to_json, warn, write_json
 
 Json: TypeAlias = dict[str, Any]
 AnyFormat: TypeAlias = Format | Messages
+Changed: TypeAlias = tuple[str, tuple[str, ...]]
+"""A new text, and the members of the message that it holds now."""
+
+IN_TEXT = ("tool_calls", "reasoning_content", "reasoning")
 
 
 def run_convert(arguments: argparse.Namespace, to: AnyFormat, tools: list[Any], options: Json) -> int:
@@ -91,13 +94,12 @@ class _Conversions(Lines):
         tools = tools_of(data)
         tools = self._tools if tools is None else tools
 
-        def change(text: str, message: Json) -> str:
-            calls = message.get("tool_calls")
-            if calls:  # the calls stand beside the text already
-                return render(_calls(calls), format=self._to, content=text)
+        def change(text: str, message: Json) -> Changed:
+            if message.get("tool_calls"):  # the calls stand beside the text already
+                return _rendered({**message, "content": text}, self._to), IN_TEXT
             made = convert(text, to=self._to, tools=tools, **self._options)
             self._lose(where, made.losses)
-            return made.text
+            return made.text, ()
 
         try:
             return _changed(data, change)
@@ -147,11 +149,12 @@ class _Renderings(Lines):
     def one(self, line: str, where: Json) -> Json:
         """The record's id and text, or the whole record with its messages as text."""
         data = read_object(line)
+        to = self._to
         try:
             if "messages" in data:
-                return _changed(data, lambda text, message: _rendered({**message, "content": text}, self._to))
-            kept = {"id": data["id"]} if "id" in data and "arguments" not in data else {}
-            return {**kept, "text": _rendered(data, self._to)}
+                return _changed(data, lambda text, message: (_rendered({**message, "content": text}, to), IN_TEXT))
+            kept = {"id": data["id"]} if "id" in data else {}
+            return {**kept, "text": _rendered(data, to)}
         except BadRecord:
             raise
         except ToolglotError as error:
@@ -162,11 +165,11 @@ class _Renderings(Lines):
 def _rendered(data: Any, to: AnyFormat) -> str:
     """A call, a list of calls, or an assistant's message (`content`, `reasoning_content`, `tool_calls`)."""
     if isinstance(data, list):
-        return render(_calls(data), format=to)
+        return render(data, format=to)
     if not isinstance(data, dict):
         raise BadRecord(f"Expected a call, a list of calls or a message, got {kind_of(data)}")
     if "name" in data or "function" in data:
-        return render(_calls([data]), format=to)
+        return render([data], format=to)
     if not {"content", "tool_calls", "calls"} & data.keys():
         raise BadRecord(f'Expected a member "name", "content", "tool_calls" or "calls", got {members(data)}')
     content = data.get("content")
@@ -179,30 +182,16 @@ def _rendered(data: Any, to: AnyFormat) -> str:
     )
 
 
-def _calls(calls: Any) -> list[Json]:
-    """Calls in OpenAI's shape, or with name and arguments, as `render` takes them."""
+def _calls(calls: Any) -> list[Any]:
     if not isinstance(calls, list):
         raise BadRecord(f'Expected a list under "tool_calls", got {kind_of(calls)}')
-    return [_call(call, at) for at, call in enumerate(calls)]
+    return calls
 
 
-def _call(call: Any, at: int) -> Json:
-    inner = call.get("function", call) if isinstance(call, dict) else None
-    if not isinstance(inner, dict) or not isinstance(inner.get("name"), str):
-        raise BadRecord(f"Expected a call with a name, got {kind_of(call)} (call {at})")
-    arguments = inner.get("arguments", inner.get("parameters", {}))
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except ValueError as error:
-            raise BadRecord(f"Expected the arguments of call {at} as JSON, got no JSON: {error}") from None
-    return {"name": inner["name"], "arguments": arguments, "id": call.get("id")}
-
-
-def _changed(data: Json, change: Callable[[str, Json], str]) -> Json:
+def _changed(data: Json, change: Callable[[str, Json], Changed]) -> Json:
     """A record with each reply of it changed; the calls are then in the text."""
     if data.get("text") is not None:
-        return {**data, "text": change(content_of(data["text"], "text"), {})}
+        return {**data, "text": change(content_of(data["text"], "text"), {})[0]}
     if "messages" in data:
         return {**data, "messages": [_message(m, at, change) for at, m in enumerate(_list(data["messages"]))]}
     if "content" in data:
@@ -210,15 +199,15 @@ def _changed(data: Json, change: Callable[[str, Json], str]) -> Json:
     raise BadRecord(f'Expected a member "text", "content" or "messages", got {members(data)}')
 
 
-def _message(message: Any, at: int, change: Callable[[str, Json], str]) -> Json:
+def _message(message: Any, at: int, change: Callable[[str, Json], Changed]) -> Json:
     if not isinstance(message, dict):
         raise BadRecord(f"Expected a message as an object, got {kind_of(message)} (messages[{at}])")
     if message.get("role") != "assistant":
         return message
     content = message.get("content")
     text = content_of(content, f"messages[{at}].content") if content else ""
-    left = {key: value for key, value in message.items() if key != "tool_calls"}
-    return {**left, "content": change(text, message)}
+    changed, gone = change(text, message)
+    return {key: value for key, value in message.items() if key not in gone} | {"content": changed}
 
 
 def _list(value: Any) -> list[Any]:
@@ -230,7 +219,9 @@ def _list(value: Any) -> list[Any]:
 def _end(lines: Lines, losses: Counter[str]) -> int:
     lines.run()
     if lines.refused:
-        complain(f"{lines.refused:,} of {lines.records:,} records could not be carried; they stand as they were.")
+        complain(
+            f"{lines.refused:,} of {lines.records:,} records could not be carried; they stand beside their errors."
+        )
     told = ", ".join(f"{number:,} {kind}" for kind, number in losses.most_common() if kind != "call")
     if told:
         warn(f"not carried as it was: {told}")

@@ -23,7 +23,7 @@ from langchain_core.messages import (
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from toolglot import Format, Messages, ToolglotError, render
-from toolglot.prompting import render_results, system_prompt
+from toolglot.prompting import CallIds, render_results, system_prompt
 
 Dialect: TypeAlias = str | Format | Messages
 Content: TypeAlias = str | list[str | dict[str, Any]]
@@ -104,11 +104,12 @@ def given(
     """The messages for a model without tools: no tool roles, no two of one role in a row."""
     names = {call["id"]: call["name"] for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
     plain: list[BaseMessage] = []
+    ids = CallIds(dialect)
     for are_results, group in groupby(messages, lambda message: isinstance(message, RESULTS)):
         if are_results:
-            plain.append(_results(list(group), names, dialect))
+            plain.append(_results(list(group), names, dialect, ids))
         else:
-            plain += [_turn(message, dialect) for message in group]
+            plain += [_turn(message, dialect, ids) for message in group]
     if tools:
         section = system_prompt(list(tools), format=dialect)
         at = 1 if plain and isinstance(plain[0], SystemMessage) else 0
@@ -116,18 +117,18 @@ def given(
     return _merged(plain)
 
 
-def _turn(message: BaseMessage, dialect: Dialect) -> BaseMessage:
+def _turn(message: BaseMessage, dialect: Dialect, ids: CallIds) -> BaseMessage:
     """A turn without tool calls of its own; text alone becomes a string."""
     if not isinstance(message, AIMessage):
         return message.model_copy(update={"content": _simple(message.content)})
     text = str(message.text)
     lost = [(call["args"] or "").removeprefix(CUT) for call in message.invalid_tool_calls]
-    calls = [{"name": c["name"], "arguments": c["args"], "id": c["id"]} for c in message.tool_calls]
+    calls = ids.calls([{"name": c["name"], "arguments": c["args"], "id": c["id"]} for c in message.tool_calls])
     shown = _rendered(calls, dialect, text) if calls else text
     return AIMessage("\n".join([shown, *(raw for raw in lost if raw not in text)]), name=message.name)
 
 
-def _rendered(calls: list[dict[str, Any]], dialect: Dialect, text: str) -> str:
+def _rendered(calls: list[Mapping[str, Any]], dialect: Dialect, text: str) -> str:
     """The calls in the dialect, or in the neutral one where the dialect cannot carry them."""
     try:
         return render(calls, format="hermes" if dialect == "auto" else dialect, content=text)
@@ -135,7 +136,9 @@ def _rendered(calls: list[dict[str, Any]], dialect: Dialect, text: str) -> str:
         return render(calls, format="hermes", content=text)
 
 
-def _results(messages: Sequence[BaseMessage], names: Mapping[str | None, str], dialect: Dialect) -> HumanMessage:
+def _results(
+    messages: Sequence[BaseMessage], names: Mapping[str | None, str], dialect: Dialect, ids: CallIds
+) -> HumanMessage:
     """The results of one step as one message; what is no text (an image) comes behind it as it is."""
     told: list[dict[str, Any]] = []
     rest: list[str | dict[str, Any]] = []
@@ -145,7 +148,7 @@ def _results(messages: Sequence[BaseMessage], names: Mapping[str | None, str], d
         name = message.name or names.get(ident) or "unknown"
         told.append({"name": name, "content": _told(message.content), "id": ident, "is_error": is_error})
         rest += [block for block in _blocks(message.content) if _is_media(block)]
-    text = render_results(told, format=dialect, turns=False)
+    text = render_results(ids.results(told), format=dialect, turns=False)
     return HumanMessage([{"type": "text", "text": text}, *rest] if rest else text)
 
 

@@ -167,7 +167,7 @@ class Markers:
 
     def grows(self, text: str, start: int) -> bool:
         """Whether the text from start on is the beginning of a (longer) marker."""
-        if text[start:] in self._prefixes:
+        if len(text) - start < self.longest and text[start:] in self._prefixes:
             return True
         return self._begun is not None and self._begun.fullmatch(text, start) is not None
 

@@ -19,6 +19,7 @@ from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
 from ._parser import Parser
 from ._registry import get_format
 from ._result import Result
+from ._shapes import call_parts
 from ._tree import dumps, fold, is_deeper
 from ._values._delimited import delimited_text
 from ._values._raw import encode_entities
@@ -35,9 +36,9 @@ def render(
 ) -> str:
     """The assistant's text that makes these calls in a format, behind `reasoning` and `content`.
 
-    Takes a `Result` (whose content and reasoning are written too), a `Call`, `Call`s, or dicts with `name` and
-    `arguments`. `reasoning=""` leaves out that of a result. Raises `ToolglotError` for what the wire cannot carry, a
-    value or the reasoning, and names it.
+    Takes a `Result` (whose content and reasoning are written too), a `Call`, `Call`s, or mappings: `name` and
+    `arguments`, or entries of a chat message's `tool_calls`. `reasoning=""` leaves out that of a result. Raises
+    `ToolglotError` for what the wire cannot carry, a value or the reasoning, and names it.
 
     >>> print(render([{"name": "add", "arguments": {"a": 1}}], format="hermes", reasoning="A sum."))
     <think>A sum.</think>
@@ -74,18 +75,20 @@ def render_parts(fmt: AnyFormat, parts: Iterable[Part]) -> str:
     parted = "" if opener and is_control(opener) else "\n"  # where calls stand beside text
     out = ""
     before = ""
+    number = 0  # of the next call
     for kind, value in found:
-        text = _part_text(fmt, kind, value)
+        text = _part_text(fmt, kind, value, number)
+        number += len(value) if kind == "calls" else 0
         touches = "calls" in (kind, before) and not (out.endswith("\n") or text.startswith("\n"))
         out += (parted if out and touches else "") + text
         before = kind
     return out
 
 
-def _part_text(fmt: Format, kind: str, value: Any) -> str:
+def _part_text(fmt: Format, kind: str, value: Any, number: int) -> str:
     if kind == "calls":
         items = [_item(c) for c in value]
-        text = _render_calls(fmt, items)
+        text = _render_calls(fmt, items, number)
         _check_readable(fmt, items, text)
         return text
     return value if kind == "text" else _thought(fmt, value)
@@ -109,15 +112,12 @@ def _item(call: Callish | Item) -> Item:
         return call
     if isinstance(call, Call):
         return call.name, call.arguments, call.arguments_json, call.id
-    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-        raise ToolglotError(f"expected a Call or a dict with name and arguments, got {call!r:.80}")
-    arguments = call.get("arguments", {})
+    name, arguments, ident = call_parts(call)
     if not isinstance(arguments, dict):
-        raise ToolglotError(f"call {call['name']!r}: expected arguments as a dict, got {type(arguments).__name__}")
+        raise ToolglotError(f"call {name!r}: expected arguments as a dict, got {type(arguments).__name__}")
     if is_deeper(arguments, LIMITS["depth"]):
-        raise ToolglotError(f"call {call['name']!r}: expected at most {LIMITS['depth']} levels of nesting, got more")
-    ident = call.get("id")
-    return call["name"], arguments, _dump(arguments, call["name"]), ident if isinstance(ident, str) else None
+        raise ToolglotError(f"call {name!r}: expected at most {LIMITS['depth']} levels of nesting, got more")
+    return name, arguments, _dump(arguments, name), ident
 
 
 def _dump(value: Any, where: str) -> str:
@@ -137,8 +137,8 @@ def _fill(template: str, fields: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def _render_calls(fmt: Format, items: list[Item]) -> str:
-    texts = [_render_call(fmt, item, index) for index, item in enumerate(items)]
+def _render_calls(fmt: Format, items: list[Item], number: int = 0) -> str:
+    texts = [_render_call(fmt, item, index) for index, item in enumerate(items, number)]
     if not texts:
         return ""
     section = fmt.section
@@ -153,7 +153,7 @@ def _render_calls(fmt: Format, items: list[Item]) -> str:
 def _render_call(fmt: Format, item: Item, index: int) -> str:
     name, arguments, text, ident = item
     template = fmt.call if isinstance(fmt.call, str) else fmt.call[0]
-    if "{" in fmt.id_rule and (not ident or "{name}" in fmt.id_rule):
+    if "{" in fmt.id_rule and not (ident and _follows(ident, fmt.id_rule, name)):
         ident = _fill(fmt.id_rule, {"name": name, "index": str(index)})
     elif fmt.id_rule.isdigit() and not ident:
         ident = f"{index:0{int(fmt.id_rule)}d}"  # an id of so many characters
@@ -172,6 +172,13 @@ def _render_call(fmt: Format, item: Item, index: int) -> str:
     if "{params" in template:
         fields["params"] = fmt.param_separator.join(_parameter(fmt, name, k, v) for k, v in arguments.items())
     return _fill(template, fields)
+
+
+def _follows(ident: str, rule: str, name: str) -> bool:
+    """Whether an id is one that the wire's rule makes for this name."""
+    before, _, after = rule.replace("{name}", name).partition("{index}")
+    number = ident.removeprefix(before).removesuffix(after)
+    return ident == f"{before}{number}{after}" and number.isascii() and number.isdigit()
 
 
 def _arguments(fmt: Format, codec: str, item: Item) -> str:

@@ -291,7 +291,7 @@ class Scanner:
         "answer", "back_to_thought", "ctx", "data", "dense", "fresh", "grammar", "hold", "loose", "loose_calls",
         "loose_ended", "loose_from", "loose_kept", "loose_live", "mark_end", "mark_ends", "named", "out",
         "parse_thoughts", "queue", "queue_calls", "queue_start", "queue_tier", "quoting", "racers", "reader",
-        "real", "sink", "src", "thinking", "thought_closers", "unclosed", "won",
+        "real", "sink", "src", "thinking", "thought_closers", "unbroken", "unclosed", "won",
     )  # fmt: skip
 
     def __init__(
@@ -329,6 +329,7 @@ class Scanner:
         self.mark_end = 0
         self.mark_ends = False  # the marker of the block ends a turn, if no call follows
         self.answer = ""  # the closer of the answer that is open
+        self.unbroken = (0, 0)  # a stretch of the reply that is known to hold no line break
         self.unclosed = ("", 0)  # a fence, and the place up to which no line closes it
         self.fresh = bool(grammar.leads)  # the reply may go on in a header that the prompt opened
         if opened is not None:  # a message that the prompt began goes on
@@ -514,7 +515,7 @@ class Scanner:
         markers = self.grammar.markers if self.won in (None, "tagged") else self.grammar.ends
         # Line by line where the next line may hold a call without markers.
         lines = self.grammar.loose and self.won != "tagged"
-        broken = _LINE_END.search(buf, pos) if lines or self.queue is not None else None
+        broken = self._next_break(buf, pos) if lines or self.queue is not None else None
         stop = broken.end() if broken else 0
         if self.queue is not None:
             limit = self.queue_start + self.ctx.limits["held"] - src.base
@@ -529,6 +530,16 @@ class Scanner:
             return MORE
         self._say_text(end)
         return self._marker(found)
+
+    def _next_break(self, buf: str, pos: int) -> re.Match[str] | None:
+        """The next line break; what holds none is searched once, however many markers stand in it."""
+        base = self.src.base
+        start, end = self.unbroken
+        if not start <= base + pos <= end:
+            start = end = base + pos
+        found = buf.find("\n", end - base)
+        self.unbroken = start, base + (found if found >= 0 else len(buf))
+        return _LINE_END.match(buf, found) if found >= 0 else None
 
     def _holds_too_much(self) -> bool:
         """Whether the limit of held text is passed behind calls that wait."""

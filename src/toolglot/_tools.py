@@ -164,6 +164,8 @@ def _from_mapping(tools: Mapping[Any, object]) -> Iterable[tuple[str, Tool]]:
             yield where, Tool(name, _text(value.get("description")) if value else "", value)
         elif isinstance(value, str):
             raise ToolglotError(f"Expected a JSON Schema or None, got {_got(value)} ({where}).")
+        elif inspect.isroutine(value):  # the mapping names it, also where it has no name of its own
+            yield where, _from_function(value, where, name)
         else:
             tool = _tool(value, where)
             yield where, tool if tool.name == name else Tool(name, tool.description, tool.schema)
@@ -251,13 +253,14 @@ def _short(value: object) -> str:
 # Python functions: the schema from the signature.
 
 
-def _from_function(function: Callable[..., object], where: str) -> Tool:
+def _from_function(function: Callable[..., object], where: str, name: str = "") -> Tool:
     plain = function
     while isinstance(plain, functools.partial):
         plain = plain.func
-    name = getattr(plain, "__name__", type(plain).__name__)
-    if not name.isidentifier():
-        raise ToolglotError(f"Expected a function with a name, got {_got(function)} ({where}).")
+    if not name:
+        name = getattr(plain, "__name__", type(plain).__name__)
+        if not name.isidentifier():
+            raise ToolglotError(f"Expected a function with a name, got {_got(function)} ({where}).")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -219,6 +219,9 @@ class _Loop:
         if not isinstance(self._max_steps, int) or self._max_steps < 1:
             raise ToolglotError(f"max_steps: expected a positive number, got {self._max_steps!r}")
         self._prompt = settings.get("prompt", "messages")
+        mixed = settings.get("options", {}).keys() & {"format", "tools", "validate"}
+        if mixed:
+            raise ToolglotError(f"options: expected further options of Parser, got {', '.join(sorted(mixed))}")
         if self._prompt not in ("messages", "text", "openai"):
             raise ToolglotError(f"prompt: expected 'messages', 'text' or 'openai', got {self._prompt!r}")
         format = settings.get("format", "auto")
@@ -288,6 +291,10 @@ class _Loop:
             message["content"] = "\n".join(filter(None, [message["content"], *(c.text for c in result.incomplete)]))
         self._messages.append(message)
         self._shown.append(message)
+        if result.incomplete or any(refusal.call is None for refusal in refused):
+            if not result.reasoning:  # what was refused is shown in its own place
+                self._shown[-1] = {"role": "assistant", "content": result.text}
+                return
         try:
             plain_messages([message], format=self._dialect, style=self._settings.get("style", "family"))
         except ToolglotError:  # a value that the dialect cannot carry: the model sees what it wrote
@@ -319,7 +326,10 @@ class _Loop:
     def _say(self, event: LoopEvent) -> None:
         on_event = self._settings.get("on_event")
         if on_event is not None:
-            on_event(event)
+            told = on_event(event)
+            if inspect.isawaitable(told):
+                getattr(told, "close", bool)()  # it will not be awaited
+                raise ToolglotError("on_event: expected a plain function, got an asynchronous one")
 
     def outcome(self) -> Outcome:
         """How it ended."""

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from .._calls import LIMITS
 from .._errors import Code, ToolglotError
 from .._events import Call, CallEnd, Event, Problem
+from .._shapes import call_parts
 from .._tools import Tool, kept_tools
 from .._tree import is_deeper
 from ._sentences import sentence
@@ -63,7 +64,7 @@ class SchemaError:
 def validate(call: Call | Mapping[str, Any], tools: Any) -> list[SchemaError]:
     """Every error that the JSON Schema of a call's tool finds in its arguments, in the order of their paths.
 
-    `call` is a `Call`, or a mapping with `name` and `arguments` (a dict); `tools` is what `parse` takes. A tool of
+    `call` is a `Call`, or a mapping as `render` takes it; `tools` is what `parse` takes. A tool of
     which only the name is known admits all arguments. The schema's draft is its `$schema`, else 2020-12; `format` is
     not asserted and nothing is fetched. Needs jsonschema-rs or jsonschema (the extra `toolglot[validate]`).
     Raises `ToolglotError` where neither is installed, for a tool that was not offered, and for a broken schema.
@@ -75,17 +76,11 @@ def validate(call: Call | Mapping[str, Any], tools: Any) -> list[SchemaError]:
     () required | harbour is missing
     ('days',) type | days: expected integer, got "two"
     """
-    name, arguments = (call.name, call.arguments) if isinstance(call, Call) else _named(call)
+    name, arguments, _ = call_parts(call)
     offered = kept_tools(tools)
     if name not in offered:
         raise ToolglotError(f"expected a call of one of the tools {', '.join(offered) or '(none)'}, got {name!r}")
     return schema_errors(offered[name], arguments)
-
-
-def _named(call: object) -> tuple[str, Any]:
-    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-        raise ToolglotError(f"expected a Call or a mapping with name and arguments, got {call!r:.80}")
-    return call["name"], call.get("arguments", {})
 
 
 def schema_errors(tool: Tool, arguments: Any) -> list[SchemaError]:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from toolglot import Block, Code, Format, Result, ToolglotError, Tools, get_format, parse, prompting, render
-from toolglot.prompting import call_of, plain_messages, system_prompt
+from toolglot.prompting import plain_messages, system_prompt
 
 __all__ = [
     "ParsedReply",
@@ -91,15 +91,15 @@ def tools_prompt(tools: Any) -> str:
 def render_calls(calls: Iterable[Any], content: str = "") -> str:
     """Calls as the prompt asks for them, behind `content`.
 
-    Takes `ToolCall` and all that `toolglot.prompting.call_of` takes, and raises as it does.
+    Takes `ToolCall` and all that `toolglot.render` takes, and raises as it does.
 
     >>> print(render_calls([ToolCall("find_row", {"id": 7})]))
     <tool_call>
     {"name": "find_row", "arguments": {"id": 7}}
     </tool_call>
     """
-    named = ({"name": c.name, "args": c.args} if isinstance(c, ToolCall) else c for c in calls)
-    return render([call_of(call) for call in named], format="hermes", content=content)
+    named = [{"name": c.name, "args": c.args} if isinstance(c, ToolCall) else c for c in calls]
+    return render(named, format="hermes", content=content)
 
 
 def render_result(content: Any) -> str:

@@ -22,10 +22,10 @@ __all__ = [
     "LAYOUTS",
     "NEUTRAL",
     "PLAIN",
+    "CallIds",
     "Definition",
     "Layout",
     "Style",
-    "call_of",
     "feedback",
     "layout_of",
     "messages_to_text",
@@ -156,7 +156,7 @@ def plain_messages(
 ) -> list[dict[str, Any]]:
     """A conversation with tools for a chat model that knows none: only roles system, user and assistant.
 
-    Takes OpenAI's chat messages, with calls of any shape that `call_of` takes. The tools' section stands behind the
+    Takes OpenAI's chat messages, with calls of any shape that `render` takes. The tools' section stands behind the
     first system message, or is one. Calls stand in the assistant's text as the format writes them; results are the
     user's, as the format's family shows them; a text of the user behind them is in the same message. Other keys, and
     content that is more than text (images), stay as they are; the given messages are not changed.
@@ -223,6 +223,69 @@ class _Turn(NamedTuple):
     results: bool = False
 
 
+class CallIds:
+    """The ids of the calls of one conversation, as a format writes them, and the results that they belong to.
+
+    Where the wire has a rule for ids (`functions.f:0`), one that does not follow it is replaced, in the calls and in
+    their results alike; results come in the order of their calls.
+
+    >>> ids = CallIds("kimi_k2")
+    >>> ids.calls([{"name": "f", "arguments": {}, "id": "call_a"}])
+    [{'name': 'f', 'arguments': {}, 'id': 'functions.f:0'}]
+    >>> ids.results([{"tool_call_id": "call_a", "content": "4"}])
+    [{'tool_call_id': 'functions.f:0', 'content': '4', 'name': 'f', 'id': 'functions.f:0'}]
+    """
+
+    def __init__(self, format: AnyFormat = "auto") -> None:
+        known = get_format(_written(format)) if isinstance(format, str) else format
+        self._rule = known.id_rule if isinstance(known, Format) else ""
+        self._number = 0
+        self._known: dict[str, tuple[int, str, str]] = {}  # by the id given: order, the id written, the tool's name
+
+    def calls(self, calls: Iterable[Call | Message]) -> list[Message]:
+        """The calls of a turn with the ids to write; of any shape that `render` takes."""
+        return [self._call(call) for call in calls]
+
+    def _call(self, call: Call | Message) -> Message:
+        plain: Message = {"name": call.name, "arguments": call.arguments, "id": call.id} if isinstance(
+            call, Call
+        ) else call  # fmt: skip
+        inner = plain.get("function", plain) if isinstance(plain, Mapping) else None
+        if not isinstance(inner, Mapping):
+            return plain  # what `render` then says is no call
+        given, name = plain.get("id"), str(inner.get("name"))
+        ident = self._written(given if isinstance(given, str) else None, name)
+        if isinstance(given, str):
+            self._known[given] = (self._number, ident or given, name)
+        self._number += 1
+        return {**plain, "id": ident} if ident else plain
+
+    def _written(self, given: str | None, name: str) -> str | None:
+        """The id that stands in a turn's text."""
+        rule = self._rule
+        if "{" in rule:
+            return rule.replace("{name}", name).replace("{index}", str(self._number))
+        if rule.isdigit() and not (given and len(given) == int(rule) and given.isalnum()):
+            return f"{self._number:0{int(rule)}d}"
+        return given
+
+    def results(self, results: Iterable[Message]) -> list[Message]:
+        """The results of a turn: with the ids that their calls were written with, in the order of these."""
+        items = [self._result(result) for result in results]
+        if all(place is not None for place, _ in items):
+            items.sort(key=lambda item: item[0] or 0)
+        return [result for _, result in items]
+
+    def _result(self, result: Message) -> tuple[int | None, Message]:
+        given = (result.get("id") or result.get("tool_call_id")) if isinstance(result, Mapping) else None
+        known = self._known.get(given) if isinstance(given, str) else None
+        if known is None:
+            return None, result
+        number, ident, name = known
+        named = {"name": result.get("name") or name, "id": ident}
+        return number, {**result, **({"tool_call_id": ident} if "tool_call_id" in result else {}), **named}
+
+
 def _turns(
     messages: Iterable[Message], section: str, format: AnyFormat, shown: Layout, *, blocks: bool
 ) -> Iterator[_Turn]:
@@ -234,29 +297,30 @@ def _turns(
         yield _Turn("tools", section)
         section = ""
     waiting: list[Message] = []
+    ids = CallIds(format)
     for index, message in enumerate([*messages, {"role": "end"}]):
         role = _role(message, index)
         if role == "tool":
             waiting.append(message)
             continue
         if waiting:
-            text = render_results(waiting, layout=shown, turns=blocks)
+            text = render_results(ids.results(waiting), layout=shown, turns=blocks)
             yield _Turn("tool" if blocks and "tool" in shown.turns else "user", text, results=True)
             waiting = []
         if section and role != "system":
             yield _Turn("system", section)
             section = ""
         if role != "end":
-            yield _turn(role, message, section, format)
+            yield _turn(role, message, section, format, ids)
             section = ""
 
 
-def _turn(role: str, message: Message, section: str, format: AnyFormat) -> _Turn:
+def _turn(role: str, message: Message, section: str, format: AnyFormat, ids: CallIds) -> _Turn:
     """One message that holds no result."""
     rest = {key: value for key, value in message.items() if key not in _WRITTEN_KEYS}
     content = message.get("content")
     if role == "assistant":
-        return _Turn(role, _assistant(message, format), rest)
+        return _Turn(role, _assistant(message, format, ids), rest)
     if role == "system":
         return _Turn(role, "\n\n".join(filter(None, (_text(content), section))), rest)
     parts = isinstance(content, Sequence) and not isinstance(content, str)
@@ -278,7 +342,7 @@ def _role(message: Message, index: int) -> str:
     return role
 
 
-def _assistant(message: Message, format: AnyFormat) -> str:
+def _assistant(message: Message, format: AnyFormat, ids: CallIds) -> str:
     """An assistant's turn as the model would have written it."""
     content = _text(message.get("content"))
     calls = list(message.get("tool_calls") or ())
@@ -287,30 +351,7 @@ def _assistant(message: Message, format: AnyFormat) -> str:
     target = _written(format) if isinstance(format, str) else format
     if not calls and not isinstance(get_format(target) if isinstance(target, str) else target, Messages):
         return content
-    return render([call_of(call) for call in calls], format=target, content=content)
-
-
-def call_of(call: Call | Message) -> Call | dict[str, Any]:
-    """A call of any shape as `render` takes it.
-
-    Takes a `Call`, a mapping with `name` and `arguments` (or `args`), or an entry of an OpenAI message's
-    `tool_calls`, whose arguments may be JSON text. Raises `ToolglotError` for anything else.
-
-    >>> call_of({"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}})
-    {'name': 'f', 'arguments': {'a': 1}, 'id': 'c1'}
-    """
-    if isinstance(call, Call):
-        return call
-    inner = call.get("function", call) if isinstance(call, Mapping) else None
-    if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
-        raise ToolglotError(f"expected a call with a name and arguments, got {call!r:.80}")
-    arguments = inner.get("arguments", inner.get("args"))
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError) as error:
-            raise ToolglotError(f"call {inner['name']!r}: expected its arguments as JSON: {error}") from None
-    return {"name": inner["name"], "arguments": {} if arguments is None else arguments, "id": call.get("id")}
+    return render(ids.calls(calls), format=target, content=content)
 
 
 def _result_fields(result: Message, index: int) -> dict[str, str]:
