@@ -929,6 +929,8 @@ class ItemReader:
                 closed = text + closing
             elif closing:
                 closed = f"{text}{closing}}}"
+            if literal.runs_on(self._ctx.history.slice(literal.begun_at, end)):
+                closed = ""
         elif self._raw is not None:
             closed = self._close_raw(self._raw, text)
         writer.cut(end, members, closed, True)

@@ -310,13 +310,13 @@ class CallWriter:
     # -- what goes wrong -------------------------------------------------------------------------------
 
     def cut(self, end: int, members: str, closed: str, named: bool) -> None:
-        """The text ends inside the call: ruling 12. `members` is the JSON of the whole top-level members, `closed`
-        that of everything closed; `named` says whether the name is known."""
+        """The text ends inside the call: ruling 12. `members` is the JSON of the whole top-level members, `closed` that
+        of everything closed, empty where that would be a guess; `named` says whether the name is known."""
         if self.refused:
             self.item_end(end)
             return
         text = self.ctx.history.slice(self.item_at, end)
-        if self.open and self.ctx.truncated == "close":
+        if self.open and self.ctx.truncated == "close" and closed:
             written = "".join(self._parts)
             self.delta(closed[len(written) :], end)
             self.problem(

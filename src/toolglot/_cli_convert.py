@@ -26,6 +26,7 @@ from ._cli_read import (
     load_json,
     members,
     name_of,
+    no_reply,
     read_object,
     read_text,
     reason,
@@ -194,9 +195,9 @@ def _changed(data: Json, change: Callable[[str, Json], Changed]) -> Json:
         return {**data, "text": change(content_of(data["text"], "text"), {})[0]}
     if "messages" in data:
         return {**data, "messages": [_message(m, at, change) for at, m in enumerate(_list(data["messages"]))]}
-    if "content" in data:
+    if data.get("content") is not None or data.get("tool_calls"):
         return _message({"role": "assistant", **data}, 0, change) | {"role": data.get("role", "assistant")}
-    raise BadRecord(f'Expected a member "text", "content" or "messages", got {members(data)}')
+    raise no_reply(data)
 
 
 def _message(message: Any, at: int, change: Callable[[str, Json], Changed]) -> Json:

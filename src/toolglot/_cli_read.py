@@ -212,17 +212,24 @@ def _reply_of(data: dict[str, Any]) -> str:
     if data.get("content") is not None:
         return content_of(data["content"], "content")
     if "messages" not in data:
-        empty = next((key for key in ("text", "content") if key in data), None)
-        got = f'null under "{empty}"' if empty else members(data)
-        raise BadRecord(f'Expected a member "text", "content" or "messages", got {got}')
+        raise no_reply(data)
     messages = data["messages"]
     if not isinstance(messages, list):
         raise BadRecord(f'Expected a list under "messages", got {kind_of(messages)}')
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if isinstance(message, dict) and message.get("role") == "assistant":
+            if message.get("content") is None and message.get("tool_calls"):
+                return ""  # its calls stand beside the text
             return content_of(message.get("content"), f"messages[{at}].content")
     raise BadRecord('Expected a message of the role "assistant" under "messages", got none')
+
+
+def no_reply(data: dict[str, Any]) -> BadRecord:
+    """A record without a reply."""
+    empty = next((key for key in ("text", "content") if key in data), None)
+    got = f'null under "{empty}"' if empty else members(data)
+    return BadRecord(f'Expected a member "text", "content" or "messages", got {got}')
 
 
 def content_of(value: Any, where: str) -> str:

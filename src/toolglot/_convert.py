@@ -6,6 +6,7 @@ other dialect has no place for is listed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -18,9 +19,9 @@ from ._registry import get_format
 from ._render import Part, render_parts, schema_of
 from ._result import Result
 from ._tools import Tools
-from ._tree import dumps
+from ._tree import dumps, loads
 
-Kind: TypeAlias = Literal["reasoning", "incomplete", "refused", "repaired", "order", "content", "id"]
+Kind: TypeAlias = Literal["reasoning", "incomplete", "refused", "repaired", "order", "content", "number", "id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Loss:
 
     `kind` is `reasoning` (the dialect has no place for it: left out), `incomplete` (a cut call: left out), `refused`
     (a call that does not count: it stays text, in its old dialect), `repaired` (the call is written as it was read),
-    `order` (calls and text stand in another order), `content` (the text reads back otherwise), or `id` (the calls'
-    ids are left out or changed); `message` says it in words.
+    `order` (calls and text stand in another order), `content` (the text reads back otherwise), `number` (a number
+    has other digits), or `id` (the calls' ids are left out or changed); `message` says it in words.
 
     >>> Loss("order", "The text behind the calls stands before them").kind
     'order'
@@ -161,11 +162,17 @@ def _left_behind(result: Result) -> Iterator[Loss]:
             yield Loss("refused", place)
 
 
+_DIGITS = json.JSONDecoder(parse_float=str)
+
+
 def _changed(back: Result, result: Result) -> Iterator[Loss]:
     """How the new text reads otherwise."""
     if back.content.split() != result.content.split():
         yield Loss("content", f"The text reads back as {back.content.strip()[:60]!r}")
     if back.reasoning.split() != result.reasoning.split() and back.reasoning:
         yield Loss("reasoning", f"The reasoning reads back as {back.reasoning.strip()[:60]!r}")
+    for call, again in zip(result.calls, back.calls, strict=True):
+        if loads(call.arguments_json, _DIGITS) != loads(again.arguments_json, _DIGITS):
+            yield Loss("number", f"A number in the arguments of {call.name!r} has other digits")
     if [c.id for c in result.calls if c.id] and [c.id for c in result.calls] != [c.id for c in back.calls]:
         yield Loss("id", "The ids of the calls are not those of the reply")

@@ -23,7 +23,7 @@ class Compiles:
         self.openers = Markers(o for o in fmt.openers if len(o) > 1)
         tail = [s.literal for s in fmt.steps if s.literal]
         sections = [t for group in (*fmt.opens, *fmt.closes) for t in group]
-        marks = [m for m in (*tail, *sections, *self.ends.markers) if len(m) > 2 and m[0] in "<["]
+        marks = [m for m in (*tail, *sections, *self.ends.markers) if len(m) > 2 and m[0] in "<[`"]
         if fmt.value_codec in ("json", "python"):  # what may follow a quoted value
             marks += [m for m in (*fmt.param_open[:1], *fmt.param_close[:1]) if not m[0].isalnum()]
         self.stops = Markers(m for m in marks if '"' not in m and " " not in m)

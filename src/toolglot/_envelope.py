@@ -362,7 +362,7 @@ class Envelope(LiteralReader):
             if read is None or not read[0].startswith("{"):
                 got = repr(raw[:40])
                 return Code.INVALID_ARGUMENTS, f"Arguments for {call.name!r} must be a JSON object, got {got}"
-            if self._echo(call.name, key, read[2]) or self._schemas(call.name, key, read[0]):
+            if self._echo(call.name, key, read[2], read[0]) or self._schemas(call.name, key, read[0]):
                 return Code.TOOL_ECHO, f"The definition of {call.name!r} is copied, not called"
             text = read[0]
             typed = (Code.COERCED, Code.TYPE_MISMATCH)  # other repairs were said when the object was first read
@@ -381,11 +381,14 @@ class Envelope(LiteralReader):
         writer.end(end, call.id)
         return None
 
-    def _echo(self, name: str, key: str, keys: set[str]) -> bool:
+    def _echo(self, name: str, key: str, keys: set[str], text: str) -> bool:
         """Whether the arguments are a JSON Schema: a tool definition copied from the prompt."""
+        declared = self._ctx.declared(name)
+        if keys == {"type"}:  # of a tool without parameters
+            known = declared is not None and "type" in declared
+            return key != "arguments" and not known and loads(text) == {"type": "object"}
         if not {"type", "properties"} <= keys:
             return False
-        declared = self._ctx.declared(name)
         if declared is None:
             return key != "arguments"
         return not {"type", "properties"} <= declared
@@ -436,6 +439,8 @@ class Envelope(LiteralReader):
         if not writer.open and not writer.refused:
             writer.begin(call.name, call.id, call.name_span, self._args_at)
         members, closed = self._partial(call, end)
+        if self.runs_on(self._ctx.history.slice(self.begun_at, end)):
+            closed = ""
         writer.cut(end, members, closed, True)
         return True
 

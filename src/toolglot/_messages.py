@@ -321,6 +321,7 @@ class MessageReader:
         writer.take_problems(literal)
         text = writer.written
         members = text[: literal.member_length] + "}" if literal.member_length else "{}"
-        writer.cut(end, members, text + literal.close(rest), True)
+        runs_on = literal.runs_on(self._ctx.history.slice(literal.begun_at, end))
+        writer.cut(end, members, "" if runs_on else text + literal.close(rest), True)
         writer.block_end(end)
         return DONE

@@ -57,6 +57,11 @@ class Body(Protocol):
 # -- arguments as one object -------------------------------------------------------------------------
 
 
+def _like_schema(arguments: dict[str, Any]) -> bool:
+    """Whether arguments may be a tool's definition, copied."""
+    return "type" in arguments and ("properties" in arguments or arguments == {"type": "object"})
+
+
 def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ...]) -> bool:
     """Whether arguments are surely left as they stand under a tool's schema.
 
@@ -64,7 +69,7 @@ def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ..
     """
     if node.types is not None and "object" not in node.types:
         return False
-    if "properties" in arguments and "type" in arguments:  # a definition, copied
+    if _like_schema(arguments):
         return False
     flat = True
     for key, value in arguments.items():
@@ -155,7 +160,7 @@ class DelimitedBody:
                 return None
             arguments[key], spelled, at = read
             pieces += ("," if pieces else "{", encode_basestring(key), ":", spelled)
-        if text[at : at + 1] != "}" or ("properties" in arguments and "type" in arguments):
+        if text[at : at + 1] != "}" or _like_schema(arguments):
             return None
         spelled = "".join((*pieces, "}"))
         if len(spelled) > SHORT and not _within(arguments, spelled):
@@ -208,7 +213,7 @@ class ParamBody:
             key = f"(?!/){key}"
         middle = BLANK.join(map(exact, fmt.param_middle))
         if not fmt.param_open:
-            middle = f"{BLANK}{middle}(?!=)"
+            middle = rf"[ \t]{{0,64}}{middle}(?!=)"
         if fmt.typed:
             middle += r"(\w{0,32})" + "".join(BLANK + exact(t) for t in fmt.type_close)
         opening = f"{BLANK}(){BLANK.join(pieces)}{key}{middle}"

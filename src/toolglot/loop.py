@@ -291,10 +291,10 @@ class _Loop:
             message["content"] = "\n".join(filter(None, [message["content"], *(c.text for c in result.incomplete)]))
         self._messages.append(message)
         self._shown.append(message)
-        if result.incomplete or any(refusal.call is None for refusal in refused):
-            if not result.reasoning:  # what was refused is shown in its own place
-                self._shown[-1] = {"role": "assistant", "content": result.text}
-                return
+        parts = result.incomplete or any(refusal.call is None for refusal in refused)
+        if parts and not result.reasoning:  # what was refused is shown in its own place
+            self._shown[-1] = {"role": "assistant", "content": result.text}
+            return
         try:
             plain_messages([message], format=self._dialect, style=self._settings.get("style", "family"))
         except ToolglotError:  # a value that the dialect cannot carry: the model sees what it wrote

@@ -107,8 +107,8 @@ MISTAKES = [
     (("render", "--format", "hermes"), "{", 2, "got no JSON"),
     (("render", "--format", "hermes"), "3", 2, "got a number"),
     (("render", "--format", "hermes"), '{"role": "user"}', 2, 'got only "role"'),
-    (("render", "--format", "hermes"), '[{"name": 1}]', 2, "a call with a name"),
-    (("render", "--format", "hermes"), '[{"name": "f", "arguments": "{"}]', 2, "arguments of call 0 as JSON"),
+    (("render", "--format", "hermes"), '[{"name": 1}]', 1, "a mapping with name"),
+    (("render", "--format", "hermes"), '[{"name": "f", "arguments": "{"}]', 1, "arguments as JSON"),
     (("render", "--format", "hermes"), '[{"name": "f", "arguments": 3}]', 1, "arguments as a dict"),
 ]
 

@@ -21,10 +21,16 @@ PASSED_ON = ("toolglot._pattern", "toolglot._response_template")
 AT_ONE_PLACE = {
     # Matched where the cursor stands, once, and whole: no text is tried again from the next place on.
     "toolglot._values._literal": (r"-?(?:0|[1-9]", r"(?P<sign>"),
+    "toolglot._values._exact": (r"-?(?:0|[1-9]", r"-(?![0-9])|"),
     "toolglot._schema": (r"(-?)(0|[1-9]", r'"[^"\\]*'),
     "toolglot._derived": (r"(?:functions\.)?(?P<name>.+?)", r"(?P<name>.+?)"),
     "toolglot._scan": (r"[ \t]*(?P<run>",),
     "toolglot._messages": (r"\s*([\w-]+)",),
+    "toolglot._exact": (
+        r"([A-Za-z_][A-Za-z0-9_]*+)[ ",
+        r"[ \t]*+[,;]?",
+        r"(?<![A-Za-z0-9_.])",  # searched for, but from no place inside of a name, which the automaton does not know
+    ),
     # At a line's start only, which the automaton does not know.
     "toolglot._shortcut": (r"[{\[(`]|~~~|^[ \t]*",),
     # Errors of this package and of the standard library's TOML reader.
@@ -38,6 +44,7 @@ SHORT = {
     "toolglot._pattern": "a template of a tokenizer",
     "toolglot._detect.sandbox": "the pattern of a date, whose length is checked first",
     "toolglot._response_template": "a template of a tokenizer",
+    "toolglot.grammar._params": "the markers of a declaration",
 }
 """Modules whose patterns see short texts alone, none of them a reply's."""
 

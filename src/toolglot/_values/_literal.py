@@ -110,6 +110,10 @@ class Stops(Protocol):
 
     def match(self, text: str, pos: int, final: bool) -> int: ...
 
+    def find(self, text: str, pos: int, end: int | None = None) -> re.Match[str] | None: ...
+
+    def held(self, text: str, pos: int) -> int: ...
+
 
 class _Frame:
     """One open container."""
@@ -244,6 +248,11 @@ class LiteralReader:
     def passes(self) -> bool:
         """Whether plain text that comes next is passed on as it is: the short path of a long string."""
         return self.streams
+
+    @property
+    def begun_at(self) -> int:
+        """Where the last string begins."""
+        return self._begin
 
     @property
     def string_from(self) -> int:
@@ -671,6 +680,9 @@ class LiteralReader:
             self._said += (code,)
             self._say(code, message, start, end)
 
+    def _two_ways(self, at: int) -> int:
+        return self._fail(Code.UNESCAPED_QUOTE, "A quote inside the string can be read in two ways", at)
+
     def _string(self, src: Source) -> int:
         buf = src.buf
         size = len(buf)
@@ -682,10 +694,17 @@ class LiteralReader:
             run = plain.match(buf, pos)
             assert run is not None
             end = run.end()
+            held = marker = None
+            if self._suspect and self.stops is not None:
+                marker = self.stops.find(buf, pos, end)
+                held = self.stops.held(buf, pos) if end == size and not src.final else None
+                end = marker.start() if marker else end if held is None else max(pos, held)
             if end > pos:
                 self._add(requoted(buf[pos:end], quote) if requotes else buf[pos:end])
                 src.pos = pos = end
-            if pos == size:
+            if marker:  # behind a doubtful quote a marker may be the reply's: nothing is certain any more
+                return self._two_ways(src.base + pos)
+            if pos == size or held is not None:
                 return MORE
             char = buf[pos]
             if char == quote:
@@ -697,9 +716,7 @@ class LiteralReader:
                     src.pos = pos + 1
                     continue
                 if closes == 2:
-                    return self._fail(
-                        Code.UNESCAPED_QUOTE, "A quote inside the string can be read in two ways", src.base + pos
-                    )
+                    return self._two_ways(src.base + pos)
                 if closes:
                     src.pos = pos + (3 if self._triple else 1)
                     return self._string_read(src)
@@ -852,6 +869,8 @@ class LiteralReader:
             if char in "\"'" and not self._suspect:
                 return 1
             if char in "\"'" or char.isidentifier():
+                if src.final and char.isidentifier() and buf[after:].isidentifier():
+                    return 1  # the text ends inside the next key
                 found = self._looks_like_key(src, after)
                 if found == 1 and self._suspect:
                     return self._declared_ahead(src, after)
@@ -881,8 +900,8 @@ class LiteralReader:
     def _keyword_ahead(self, src: Source, pos: int) -> int:
         word = _KEYWORD.match(src.buf, pos)
         assert word is not None
-        if word.end() == len(src.buf) and not src.final:
-            return -1  # a second "=" would make it a comparison
+        if word.end() == len(src.buf):  # cut, it may still become one; and a second "=" would make it a comparison
+            return 1 if src.final else -1
         return int(_KEYWORD_AHEAD.match(src.buf, pos) is not None)
 
     def _closes_call(self, src: Source, pos: int, wait: int) -> int:
@@ -950,6 +969,13 @@ class LiteralReader:
             )
         else:
             self.problems.append(Problem(Code.UNEXPECTED_END, "The text ends inside the value", False, (end, end)))
+
+    def runs_on(self, text: str) -> bool:
+        """Whether a string that the text's end cuts holds a marker: then it may have lost its quote, not its rest.
+
+        `text` is what was read of the value.
+        """
+        return self._state == _STRING and self.stops is not None and self.stops.find(text, 0) is not None
 
     def close(self, rest: str) -> str:
         """The JSON that closes what is open, given the unread rest of the text."""

@@ -135,8 +135,9 @@ class ToolParser:
         for name, value, choices in (("arguments", arguments, Arguments), ("reasoning", reasoning, Thoughts)):
             if value not in get_args(choices):
                 raise ToolglotError(f"option {name}: expected one of {get_args(choices)}, got {value!r}")
+        chosen = format if isinstance(format, AnyFormat) else tuple(format)
         self._tools = self._offered = Tools(tools)
-        self._options: dict[str, Any] = {"unknown_tools": "keep", **options, "format": format}
+        self._options: dict[str, Any] = {"unknown_tools": "keep", **options, "format": chosen}
         self._arguments = arguments
         self._folds = reasoning == "content"
         self._stream = self._opened()

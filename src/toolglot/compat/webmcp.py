@@ -16,6 +16,7 @@ Where the documentation is silent or contradicts itself, it is read like this:
 - A thought that is not closed hides all that follows; no call in it is made.
 - A tag inside a fence or inline code is quoted: prose. The filter hides calls in fences and whole replies too.
 - A reply that is one complete JSON value is read as that before any tag inside its strings is looked at.
+- A fence begins on a line of its own, as Markdown has it.
 - The limit of 32 KB counts code points: 32,768 of them, so that no character is cut and the filter stops at the same
   place. What lies behind it is prose. A call that the limit cuts is not closed but an error, since its arguments go on.
 """
@@ -120,6 +121,8 @@ def parse_tool_calls(raw: str, tool_names: Iterable[str]) -> ParseResult:
     >>> parse_tool_calls('<tool_call>{"name": "fly", "arguments": {}}</tool_call>', ["add_stop", "go"]).errors
     ['Unknown tool "fly". Available now: add_stop, go']
     """
+    if tool_names is None:
+        raise ToolglotError("Expected a set of tool names, got None.")
     reading = ProseFilter(tool_names)
     text = reading.push(raw) + reading.flush()
     return ParseResult(text, reading._calls(), reading._errors())

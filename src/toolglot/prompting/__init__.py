@@ -298,8 +298,8 @@ def _turns(
         section = ""
     waiting: list[Message] = []
     ids = CallIds(format)
-    for index, message in enumerate([*messages, {"role": "end"}]):
-        role = _role(message, index)
+    for index, message in enumerate([*messages, _END]):
+        role = "end" if message is _END else _role(message, index)
         if role == "tool":
             waiting.append(message)
             continue
@@ -319,15 +319,19 @@ def _turn(role: str, message: Message, section: str, format: AnyFormat, ids: Cal
     """One message that holds no result."""
     rest = {key: value for key, value in message.items() if key not in _WRITTEN_KEYS}
     content = message.get("content")
+    calls = message.get("tool_calls") or message.get("function_call")
+    parts = isinstance(content, Sequence) and not isinstance(content, str)
+    keeps = parts and not all(isinstance(part, str) or _is_text(part) for part in content or ())
+    if keeps and not calls and not (role == "system" and section):
+        return _Turn(role, content, rest)
     if role == "assistant":
         return _Turn(role, _assistant(message, format, ids), rest)
     if role == "system":
         return _Turn(role, "\n\n".join(filter(None, (_text(content), section))), rest)
-    parts = isinstance(content, Sequence) and not isinstance(content, str)
-    keeps = parts and not all(isinstance(part, str) or _is_text(part) for part in content or ())
-    return _Turn(role, content if keeps else _text(content), rest)
+    return _Turn(role, _text(content), rest)
 
 
+_END: Message = {}
 _WRITTEN_KEYS = ("role", "content", "tool_calls", "function_call")
 _ROLES = {"developer": "system", "function": "tool", "ipython": "tool", "human": "user", "ai": "assistant"}
 
@@ -337,7 +341,7 @@ def _role(message: Message, index: int) -> str:
         raise ToolglotError(f"expected a message as a mapping, got {type(message).__name__} (messages[{index}])")
     role = message.get("role")
     role = _ROLES.get(role, role) if isinstance(role, str) else role
-    if role not in ("system", "user", "assistant", "tool", "end"):
+    if role not in ("system", "user", "assistant", "tool"):
         raise ToolglotError(f"expected role 'system', 'user', 'assistant' or 'tool', got {role!r} (messages[{index}])")
     return role
 
@@ -377,12 +381,12 @@ def _text(content: Any) -> str:
     parts = list(content) if isinstance(content, list | tuple) else []
     if parts and all(isinstance(part, str) or _is_text(part) for part in parts):
         return "".join(part if isinstance(part, str) else part["text"] for part in parts)
-    if not isinstance(content, Mapping | list | tuple | bool):
-        return str(content)
     try:
+        if not isinstance(content, Mapping | list | tuple | bool):
+            return str(content)
         return json.dumps(content, ensure_ascii=False, default=_plain)
-    except (TypeError, ValueError, RecursionError):  # keys that are no text, a value inside itself
-        return str(content)
+    except (TypeError, ValueError, RecursionError) as error:  # keys that are no text, a value inside itself
+        raise ToolglotError(f"expected content that JSON can hold, got {type(content).__name__}: {error}") from None
 
 
 def _plain(value: Any) -> Any:
