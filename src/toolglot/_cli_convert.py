@@ -169,7 +169,8 @@ def _rendered(data: Any, to: AnyFormat) -> str:
         return render(data, format=to)
     if not isinstance(data, dict):
         raise BadRecord(f"Expected a call, a list of calls or a message, got {kind_of(data)}")
-    if "name" in data or "function" in data:
+    is_message = bool({"role", "content", "tool_calls", "calls"} & data.keys())  # which may have a name too
+    if not is_message and ("name" in data or "function" in data):
         return render([data], format=to)
     if not {"content", "tool_calls", "calls"} & data.keys():
         raise BadRecord(f'Expected a member "name", "content", "tool_calls" or "calls", got {members(data)}')

@@ -16,7 +16,7 @@ from ._events import Call
 from ._format import AnyFormat, Messages
 from ._parser import parse
 from ._registry import get_format
-from ._render import Part, render_parts, schema_of
+from ._render import Part, render_parts, schemas_of
 from ._result import Result
 from ._tools import Tools
 from ._tree import dumps, loads
@@ -84,6 +84,12 @@ def convert(text: str, *, to: str | AnyFormat, tools: object = (), **options: An
     if result.reasoning and not _thinks(fmt):
         losses.append(Loss("reasoning", f"{fmt.id} has no place for reasoning: {len(result.reasoning)} code points"))
         parts = [part for part in parts if part[0] != "reasoning"]
+    elif result.reasoning:
+        try:
+            render_parts(fmt, [("reasoning", result.reasoning)])
+        except ToolglotError as error:
+            losses.append(Loss("reasoning", str(error)))
+            parts = [part for part in parts if part[0] != "reasoning"]
     for ordered, shape in ((True, parts), (False, _content_first(parts))):
         written = render_parts(fmt, shape)
         back = _read_back(written, fmt, result)
@@ -129,8 +135,7 @@ def _thinks(fmt: AnyFormat) -> bool:
 
 def _read_back(written: str, fmt: AnyFormat, result: Result) -> Result:
     """What a reader of the new dialect finds, with the arguments typed as they are."""
-    names = {call.name for call in result.calls}
-    known = {name: schema_of(c.arguments for c in result.calls if c.name == name) for name in names}
+    known = schemas_of((call.name, call.arguments) for call in result.calls)
     return parse(written, known, format=fmt, unknown_tools="refuse")
 
 

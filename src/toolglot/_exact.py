@@ -277,6 +277,7 @@ class ExactReader:
         self.depth = ctx.limits["depth"]
         self.quick = self.depth >= MOST_LEVELS  # the standard library's reader knows that limit alone
         self.plans = [Plan(fmt) for fmt in formats]
+        self.patience = 4 * len(text)  # what quick looks that fail may cost together
         self.thoughts = [block for plan in self.plans for block in plan.format.thinking]
         self.out: list[Event] = []
         self.said = 0  # up to where the text is accounted for
@@ -534,9 +535,10 @@ class ExactReader:
         Of a value that cannot be read, what is still open cannot be read either: it is not looked at again.
         """
         if start not in broken:
-            found = json_container(self.text, start) if self.quick else None
+            found = json_container(self.text, start) if self.quick and self.patience > 0 else None
             if found is not None:
                 return found
+            self.patience -= start  # a quick look that fails counts the lines before the place
             reader = JsonReader(self.text, len(self.text), self.depth, survey=True)
             try:
                 found = reader.read(start)

@@ -243,8 +243,7 @@ def _python_container(value: Any, parts: list[str]) -> str:
 
 def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
     """Refuse what would not be read back as it was meant, and say why."""
-    tools = {name: schema_of(i[1] for i in items if i[0] == name) for name, _, _, _ in items}
-    parser = Parser(tools, format=fmt)
+    parser = Parser(schemas_of((name, arguments) for name, arguments, _, _ in items), format=fmt)
     parser.feed(text)
     parser.finish()
     result = parser.result
@@ -275,6 +274,14 @@ def _check_readable(fmt: AnyFormat, items: list[Item], text: str) -> None:
             f"format {fmt.id!r} cannot carry these calls: {result.content.strip()!r:.60} reads back as text{why}; "
             f"written was {text!r:.120}"
         )
+
+
+def schemas_of(calls: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """`schema_of` for each name of (name, arguments)."""
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for name, arguments in calls:
+        by_name.setdefault(name, []).append(arguments)
+    return {name: schema_of(found) for name, found in by_name.items()}
 
 
 def schema_of(all_arguments: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

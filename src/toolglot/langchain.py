@@ -81,6 +81,10 @@ class InvalidReplyError(ToolglotError, OutputParserException):
         OutputParserException.__init__(self, "; ".join(errors), llm_output=text)
         self.errors = list(errors)
         self.message = message
+        self._text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.errors, self.message, self._text)
 
 
 class ToolCallingChatModel(BaseChatModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ AnyFormat: TypeAlias = str | Format | Messages
 Message: TypeAlias = dict[str, Any]
 Function: TypeAlias = Callable[..., Any]
 Model: TypeAlias = Callable[[Any], str | Iterable[str]]
-AsyncModel: TypeAlias = Callable[[Any], str | Iterable[str] | AsyncIterator[str] | Awaitable[Any]]
+AsyncModel: TypeAlias = Callable[[Any], str | Iterable[str] | AsyncIterable[str] | Awaitable[Any]]
 Offered: TypeAlias = Iterable[Function | tuple[object, Function]] | Mapping[str, Function]
 
 NOT_ALLOWED = "This call was not allowed. It was not run."
@@ -166,9 +166,14 @@ async def arun(
         reply = model(loop.begin())
         if inspect.isawaitable(reply):
             reply = await reply
-        if isinstance(reply, AsyncIterator):
-            async for piece in reply:
-                loop.feed(piece)
+        if isinstance(reply, AsyncIterable):
+            pieces = aiter(reply)
+            try:
+                async for piece in pieces:
+                    loop.feed(piece)
+            finally:  # a connection behind it is closed, whatever happened
+                if (close := getattr(pieces, "aclose", None)) is not None:
+                    await close()
         else:
             for piece in _pieces(reply):
                 loop.feed(piece)

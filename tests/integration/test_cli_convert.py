@@ -118,3 +118,17 @@ def test_mistakes_are_told(run: Any, number: int) -> None:
     argv, stdin, wanted, words = MISTAKES[number]
     code, out, err = run(*argv, stdin=stdin)
     assert code == wanted and words in err and out == ""
+
+
+def test_a_message_with_a_name_is_no_call(run: Any) -> None:
+    chat = {"messages": [{"role": "assistant", "name": "bob", "content": "Hi, I am Bob."}]}
+    for command in (("render", "--format", "hermes"), ("convert", "--to", "hermes")):
+        code, out, _ = run(*command, "--jsonl", stdin=lines(chat))
+        assert code == 0 and json.loads(out) == chat
+
+
+def test_a_number_with_other_digits_is_told(run: Any) -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": 1.10}}</tool_call>'
+    code, out, err = run("convert", "--to", "pythonic", stdin=text)
+    assert (code, out) == (0, "[f(a=1.1)]\n") and "number: A number in the arguments of 'f' has other digits" in err
+    assert run("convert", "--to", "mistral_v11", stdin=text)[2] == ""

@@ -172,6 +172,9 @@ MISTAKES = [
     (lambda: system_prompt(["ping"], style="loud"), "style"),  # type: ignore[arg-type]
     (lambda: render_results([{"name": "f"}]), r"results\[0\]"),
     (lambda: render_results(["text"]), "mapping with content"),  # type: ignore[list-item]
+    (lambda: Layout(result="{contents}"), r"\{contents\}"),
+    (lambda: Layout(turns={"user": "{content}"}), "assistant, system"),
+    (lambda: Layout(definition="yaml"), "yaml"),  # type: ignore[arg-type]
     (lambda: plain_messages([{"role": "robot", "content": ""}]), r"messages\[0\]"),
     (lambda: plain_messages(["text"]), "as a mapping"),  # type: ignore[list-item]
     (lambda: plain_messages([{"role": "assistant", "tool_calls": [{"name": "f", "arguments": "{"}]}]), "as JSON"),
@@ -188,3 +191,27 @@ def test_mistakes_are_named(number: int) -> None:
 
 def test_prompting_is_no_part_of_the_core() -> None:
     assert "system_prompt" not in toolglot.__all__
+
+
+def test_results_carry_the_ids_of_their_calls_in_their_order() -> None:
+    late = [CHAT[0], CHAT[1], CHAT[2], CHAT[4], CHAT[3]]
+    text = messages_to_text(late, TOOLS, format="kimi_k2")
+    assert "functions.get_tide:0" in text and "functions.ping:1" in text
+    assert text.index("## Return of functions.get_tide:0\nhigh") < text.index("## Return of functions.ping:1\npong")
+    again = messages_to_text([*late, *late[2:]], TOOLS, format="kimi_k2")
+    assert "## Return of functions.get_tide:2" in again, "ids count on through the conversation"
+    shown = messages_to_text(late, TOOLS, format="mistral")
+    assert shown.count('"id": "abcdefgh2"') == 1 and '"call_id": "abcdefgh2"' in shown
+    assert messages_to_text([m for m in late if m["role"] != "tool"], format="hermes") != text
+
+
+def test_an_image_stays_and_no_role_is_swallowed() -> None:
+    image = {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}
+    assert plain_messages([image]) == [image]
+    for value in ({"a": 10**5000}, [[1]]):
+        try:
+            render_results([{"content": value}])
+        except ToolglotError as error:
+            assert "JSON can hold" in str(error)
+    with pytest.raises(ToolglotError, match="end"):
+        plain_messages([{"role": "end", "content": "lost"}])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -296,3 +298,19 @@ def test_calls_of_any_tools_pass_both_ways(format: Any, asked: Asked, cuts: list
     wire = streamed(parser, split(text, sorted({cut % (len(text) + 1) for cut in cuts})))
     assert wire.calls == expected
     assert all(is_json(arguments) for _, arguments in wire.calls)
+
+
+LATER = """
+from toolglot import Format, register
+from toolglot.compat.max import ToolParser
+text = '<<late>>{"a": 1}<</>>'
+def said(): return "".join(d.arguments or "" for d in ToolParser().parse_delta(text) or [])
+first = said()
+register(Format("late_max", call="<<{name}>>{args:json}<</>>"))
+print(repr(first), said(), ToolParser(["hermes", "late_max"]).parse_complete(text).tool_calls[0].name)
+"""
+
+
+def test_a_format_that_is_registered_later_is_known() -> None:
+    told = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, check=True)
+    assert told.stdout == "'' {\"a\": 1} late\n"

@@ -32,6 +32,7 @@ from toolglot import (
     ToolglotError,
     Tools,
     formats,
+    get_format,
     parse,
     render,
 )
@@ -436,13 +437,20 @@ class _Stream:
                 self.given.add(call.span)
 
 
-@lru_cache(maxsize=64)
 def _ends(format: AnyFormat | tuple[AnyFormat, ...]) -> tuple[str, ...]:
-    """What a call ends with in the formats that are read, as `render` writes it."""
-    if format == "auto":
-        return _ends(formats())
-    if isinstance(format, tuple):
-        return tuple(dict.fromkeys(end for item in format for end in _ends(item)))
+    """What a call ends with in the formats that are read now: a name may be registered anew."""
+    named = format if isinstance(format, tuple) else (format,)
+    known = [f for item in named for f in (formats() if item == "auto" else (_format(item),))]
+    return tuple(dict.fromkeys(end for item in known for end in _end_of(item)))
+
+
+def _format(format: AnyFormat) -> Format | Messages:
+    return get_format(format) if isinstance(format, str) else format
+
+
+@lru_cache(maxsize=256)
+def _end_of(format: Format | Messages) -> tuple[str, ...]:
+    """What a call ends with, as `render` writes it."""
     try:
         text = render([{"name": "f", "arguments": {"a": PROBE}}], format=format)
     except ToolglotError:  # a format that is only read

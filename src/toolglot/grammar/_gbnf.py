@@ -20,7 +20,7 @@ _NUMBERED = re.compile(r"\\[xuU][0-9A-F]+\Z")
 
 def gbnf(grammar: Grammar) -> str:
     """The grammar as GBNF; the rule to begin with is `root`."""
-    return _Writer().write(grammar.plain().used())
+    return _Writer().write(grammar.used().plain())
 
 
 class _Writer:

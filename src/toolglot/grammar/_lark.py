@@ -14,7 +14,7 @@ from ._nodes import LAST, Chars, Choice, Grammar, Literal, Node, Ref, Repeat, Se
 
 def lark(grammar: Grammar) -> str:
     """The grammar as Lark; the rule to begin with is `start`."""
-    return _Writer().write(grammar.plain().used())
+    return _Writer().write(grammar.used().plain())
 
 
 class _Writer:

@@ -64,18 +64,23 @@ class Root:
         text = json.dumps(schema, sort_keys=True, default=str)
         self.key = text if '"$ref"' in text else ""  # a place without references means the same under every root
 
-    def shapes(self, schema: Any, depth: int = 0) -> list[Shape]:
-        """The shapes of a place; empty where it admits nothing."""
+    def shapes(self, schema: Any, depth: int = 0, open: frozenset[str] = frozenset()) -> list[Shape]:
+        """The shapes of a place; empty where it admits nothing. `open` are references that it is read through."""
         if schema is False:
             return []
         if not isinstance(schema, Mapping) or depth > _DEEPEST:
             return [ANYTHING]
+        ref = schema.get("$ref")
+        if isinstance(ref, str):
+            if ref in open:  # a union that holds itself has no new shapes there
+                return []
+            open |= {ref}
         whole = self.resolved(schema, depth)
         for word in ("anyOf", "oneOf"):
             options = whole.get(word)
             if isinstance(options, list):
                 base = {key: value for key, value in whole.items() if key != word}
-                found = [shape for one in options for shape in self.shapes(self._both(base, one), depth + 1)]
+                found = [shape for one in options for shape in self.shapes(self._both(base, one), depth + 1, open)]
                 return [ANYTHING] if ANYTHING in found else _once(found)
         kinds = _kinds(whole)
         values = [whole["const"]] if "const" in whole else whole.get("enum")
@@ -83,23 +88,23 @@ class Root:
             return _listed(whole, kinds, values)
         return [Shape(kind, whole) for kind in kinds] or [ANYTHING]
 
-    def resolved(self, schema: Schema, depth: int = 0) -> Schema:
+    def resolved(self, schema: Schema, depth: int = 0, open: frozenset[str] = frozenset()) -> Schema:
         """The schema with its reference followed and its `allOf` joined."""
         ref = schema.get("$ref")
         if isinstance(ref, str):
             others = {key: value for key, value in schema.items() if key != "$ref" and key not in _SAY_NOTHING}
             target = self._target(ref)
-            if depth > _DEEPEST or not isinstance(target, Mapping):
+            if depth > _DEEPEST or ref in open or not isinstance(target, Mapping):
                 return others
-            return self.resolved(self._both(target, others) if others else target, depth + 1)
+            return self.resolved(self._both(target, others) if others else target, depth + 1, open | {ref})
         parts = schema.get("allOf")
         if not isinstance(parts, list) or depth > _DEEPEST:
             return schema
         joined: Schema = {key: value for key, value in schema.items() if key != "allOf"}
         for part in parts:
             if isinstance(part, Mapping):
-                joined = self._both(joined, self.resolved(part, depth + 1))
-        return self.resolved(joined, depth + 1)
+                joined = self._both(joined, self.resolved(part, depth + 1, open))
+        return self.resolved(joined, depth + 1, open)
 
     def _target(self, ref: str) -> Any:
         """What a reference into this schema points to; None where it points elsewhere."""

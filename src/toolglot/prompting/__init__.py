@@ -213,7 +213,7 @@ def messages_to_text(
     if add_generation_prompt:
         parts.append(shown.turns.get("prompt") or shown.turns["assistant"].partition("{content}")[0])
     text = "".join(parts)
-    return text.rstrip(" ") if shown.turns is PLAIN else text
+    return text.rstrip(" ") if shown.turns == PLAIN else text
 
 
 class _Turn(NamedTuple):

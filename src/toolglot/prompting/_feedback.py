@@ -5,12 +5,13 @@ The rule: short sentences that say what was wrong, where, and what to do; no mor
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolglot import Call, Code, ParseError, Problem, Result
+from toolglot import Call, Code, Problem, Result
 
 MOST = 10  # calls, and faults of one call, that are told of
 _BEFORE, _BEHIND = 40, 20  # code points that are shown around a place
@@ -41,6 +42,7 @@ class Refusal:
 
 def refusals(result: Result) -> list[Refusal]:
     """The refused calls of a reply, in its order."""
+    lines = [0, *(found.end() for found in re.finditer("\n", result.text))]
     wide = [p for p in result.problems if p.code in _WIDE and not p.repaired]
     starts = [p.span[0] for p in wide]
     calls = {call.span: call for call in result.calls}
@@ -54,7 +56,7 @@ def refusals(result: Result) -> list[Refusal]:
             inner.setdefault(starts[at], problem)
         elif problem.code in ADVICE:
             heads.setdefault((*problem.span, problem.code), []).append(problem)
-    return [_refusal(result, found, inner.get(found[0].span[0]), calls) for found in heads.values()]
+    return [_refusal(result, found, inner.get(found[0].span[0]), calls, lines) for found in heads.values()]
 
 
 def as_results(refused: Iterable[Refusal]) -> list[dict[str, Any]]:
@@ -67,7 +69,11 @@ def as_results(refused: Iterable[Refusal]) -> list[dict[str, Any]]:
 
 
 def _refusal(
-    result: Result, found: list[Problem], inner: Problem | None, calls: Mapping[tuple[int, int], Call]
+    result: Result,
+    found: list[Problem],
+    inner: Problem | None,
+    calls: Mapping[tuple[int, int], Call],
+    lines: list[int],
 ) -> Refusal:
     problem = found[0]
     call = calls.get(problem.span) if problem.code is Code.INVALID_ARGUMENTS else None
@@ -85,7 +91,7 @@ def _refusal(
     elif problem.code is Code.TRUNCATED:
         said = [f"The call was cut off. {problem.message}."]
     else:
-        said = [f"{problem.message} ({_where(result.text, _place(problem, inner))})."]
+        said = [f"{problem.message} ({_where(result.text, _place(problem, inner), lines)})."]
     return Refusal(name, "\n".join([*said, f"The call was not run. {ADVICE[problem.code]}"]), call)
 
 
@@ -93,12 +99,12 @@ def _place(problem: Problem, inner: Problem | None) -> int:
     """Where a call that cannot be read goes wrong: reading stopped there."""
     if inner is not None:
         return inner.span[0]
-    return problem.span[problem.code is Code.UNREADABLE]
+    return problem.span[1] if problem.code is Code.UNREADABLE else problem.span[0]
 
 
-def _where(text: str, at: int) -> str:
-    """A place in words: line, column (both from 1) and what stands there."""
-    place = ParseError(Code.UNREADABLE, "", text, at)
+def _where(text: str, at: int, lines: list[int]) -> str:
+    """A place in words: line, column (both from 1) and what stands there; `lines` is where each line begins."""
+    line = bisect_right(lines, at)
     before = text[max(at - _BEFORE, 0) : at].rpartition("\n")[2]
     behind = text[at : at + _BEHIND].partition("\n")[0]
-    return f"line {place.line}, column {place.column}, near: {f'{before}{behind}'.strip() or 'the end'}"
+    return f"line {line}, column {at - lines[line - 1] + 1}, near: {f'{before}{behind}'.strip() or 'the end'}"

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from string import Formatter
+from typing import Literal, TypeAlias, get_args
+
+from toolglot import ToolglotError
 
 Definition: TypeAlias = Literal["compact", "openai", "function", "typescript", "xml", "gemma", "escape"]
 """How one tool is written: `compact` and `function` are its name, description and parameters as JSON, without and with
@@ -48,6 +51,28 @@ class Layout:
     apart: bool = False
     begin: str = ""
 
+    def __post_init__(self) -> None:
+        """A mistake raises `ToolglotError` that names the field."""
+        if self.definition not in get_args(Definition):
+            raise ToolglotError(f"layout: expected definition among {get_args(Definition)}, got {self.definition!r}")
+        missing = {"system", "user", "assistant"} - self.turns.keys()
+        if missing:
+            raise ToolglotError(f"layout: expected turns for {', '.join(sorted(missing))}, got none")
+        shown = {"tools": self.tools, "result": self.result, "results": self.results}
+        for name, template in (*shown.items(), *((f"turns[{role!r}]", text) for role, text in self.turns.items())):
+            known = FIELDS.get(name, FIELDS["turns"])
+            for _, field_name, _, _ in Formatter().parse(template):
+                if field_name is not None and field_name not in known:
+                    raise ToolglotError(f"layout: expected fields {known} in {name}, got {{{field_name}}}")
+
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "tools": ("intro", "tools", "how", "call", "rules"),
+    "result": ("content", "json", "name", "id", "index"),
+    "results": ("results",),
+    "turns": ("content", "json", "name", "id", "index"),
+}
+"""The fields of each template."""
 
 NEUTRAL = Layout()
 """Names no family: for any model, and for formats whose family's layout is not known."""

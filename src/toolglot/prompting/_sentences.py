@@ -10,4 +10,3 @@ RULES = (
     "described here. The results come in the next message{result}. When no more results are needed, answer in plain "
     "words, without a call."
 )
-NO_TOOLS = ""
