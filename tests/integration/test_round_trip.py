@@ -61,18 +61,23 @@ def test_ground_truths_read_back_named_and_under_auto(format: str) -> None:
     assert not failures, f"{len(failures)} of {len(tasks())}\n" + "\n".join(failures[:5])
 
 
+SHARE = 24  # each pair converts one in so many tasks, so that all tasks are converted, each in six pairs
+
+
 @pytest.mark.parametrize("source", PAIRED)
 def test_every_call_survives_every_conversion(source: str) -> None:
-    for tools, calls in (*tasks()[::100], *hostile()):
-        wanted = plain(calls)
-        text = render(calls, format=source, content="On it.")
-        for target in PAIRED:
+    for at, target in enumerate(PAIRED, PAIRED.index(source) * len(PAIRED)):
+        for tools, calls in (*tasks()[at % SHARE :: SHARE], *hostile()):
+            wanted = plain(calls)
+            text = render(calls, format=source, content="On it.")
             made = convert(text, to=target, tools=tools, format=source)
             read = parse(made.text, tools, format=target)
             assert plain(made.calls) == plain(read.calls) == wanted, (target, made.text)
-            assert read.content.strip() == "On it." and {loss.kind for loss in made.losses} <= {"id"}, made
+            assert read.content.strip() == "On it.", made
+            assert {loss.kind for loss in made.losses} <= {"id", "number"}, made
 
 
+@functools.cache
 def hostile() -> list[tuple[Tools, list[dict[str, Any]]]]:
     """The values of the template test that break readers, where every wire of the pairs can carry them."""
     found = []
