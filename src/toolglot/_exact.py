@@ -352,7 +352,8 @@ class ExactReader:
 
     def _finder(self, patterns: Iterable[str]) -> re.Pattern[str]:
         """Finds what begins a call, as group `call`, or else reasoning."""
-        thoughts = (re.escape(opener) for block in self.thoughts for opener, _ in block.pairs)
+        # An opener in inline code is mentioned: no reasoning begins there.
+        thoughts = (rf"(?<!`){re.escape(opener)}(?!`)" for block in self.thoughts for opener, _ in block.pairs)
         return re.compile("|".join((f"(?P<call>{'|'.join(patterns)})", *thoughts)))
 
     # -- markers -----------------------------------------------------------------------------------------

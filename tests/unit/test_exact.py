@@ -127,3 +127,10 @@ def test_every_registered_format_is_read_or_refused() -> None:
                 read(text, format)
             except (ParseError, ToolglotError):
                 continue
+
+
+def test_a_thought_that_is_mentioned_in_inline_code_hides_nothing() -> None:
+    from toolglot.compat import beacon
+
+    text = 'I use `<think>` tags. <tool_call>{"name":"f","arguments":{}}</tool_call>'
+    assert beacon.parse_tool_calls(text) == [{"name": "f", "arguments": {}}]

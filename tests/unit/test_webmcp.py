@@ -142,3 +142,21 @@ def test_every_split_gives_the_same_prose(text: str, seed: int, names: list[str]
 @given(st.text(max_size=60))
 def test_no_text_raises_and_plain_text_stays(text: str) -> None:
     assert parse_tool_calls(text, NAMES).text == text
+
+
+PAGE = "see <|tool_call_start|>[stop()]<|tool_call_end|>"
+
+
+@pytest.mark.parametrize(
+    "reply", [f'["{PAGE}"]', f'[{{"page": "{PAGE}"}}]', f'["{PAGE}', f'{{"page": "{PAGE}', f'{{"page": "{PAGE} and']
+)
+def test_a_marker_in_a_string_of_a_reply_that_is_json_makes_no_call(reply: str) -> None:
+    result = parse_tool_calls(reply, {"stop"})
+    assert result.calls == [] and PAGE in result.text
+    prose = create_prose_filter(tool_names={"stop"})
+    assert "".join(prose.push(character) for character in reply) + prose.flush() == result.text
+
+
+def test_names_must_be_given() -> None:
+    with pytest.raises(ToolglotError, match="got None"):
+        parse_tool_calls("", None)  # type: ignore[arg-type]

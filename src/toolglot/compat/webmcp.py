@@ -15,7 +15,7 @@ Where the documentation is silent or contradicts itself, it is read like this:
 - A call that is cut before its arguments begin is an error; what was written of it stays, without its opener.
 - A thought that is not closed hides all that follows; no call in it is made.
 - A tag inside a fence or inline code is quoted: prose. The filter hides calls in fences and whole replies too.
-- A reply that is one complete JSON value is read as that before any tag inside its strings is looked at.
+- A reply that is one JSON object or list, or the beginning of one, is read as that: a tag inside its strings is text.
 - A fence begins on a line of its own, as Markdown has it.
 - The limit of 32 KB counts code points: 32,768 of them, so that no character is cut and the filter stops at the same
   place. What lies behind it is prose. A call that the limit cuts is not closed but an error, since its arguments go on.
@@ -74,6 +74,12 @@ _SHAPES = (_LFM, _TAGS, _FENCE)
 _OBJECT = Format("webmcp_object", call="<|reply|>{name}<|is|>{args:json}", ends=_ENDS)
 _OBJECT_LEAD = "<|reply|>message<|is|>"
 _CALL = Format("webmcp_call", call="{call:json}", section=Block("```json\n", "\n```", each=True))
+
+_CUT = {Code.TRUNCATED, Code.UNTERMINATED_STRING, Code.UNEXPECTED_END}
+"""What is wrong with JSON that is only cut."""
+
+_IN_LIST = '"{[]-0123456789'
+"""What a list that holds JSON begins with."""
 
 _NOBODY = " nobody "
 """A name that no call has, since names are read without the blanks around them: for an empty set of offered names."""
@@ -184,7 +190,7 @@ class ProseFilter:
         if whole is None or self._size > LIMIT:
             return self._release() + said
         self._held.append(said)
-        self._read = whole.finish(complete=bool(self._parser.result.calls))
+        self._read = whole.finish()
         self._data = whole.data
         return self._release() if self._read is None else whole.text
 
@@ -225,7 +231,7 @@ class ProseFilter:
             blanks = event.text[: len(event.text) - len(event.text.lstrip())]
             at = event.span[0] + len(blanks)
             if reply[at] in "{[":
-                self._whole = _Whole(self._offered, blanks)
+                self._whole = _Whole(self._offered, blanks, reply[at])
                 self._whole.feed(reply[at:])
 
     def _calls(self) -> list[ParsedCall]:
@@ -272,15 +278,24 @@ class ProseFilter:
 class _Whole:
     """Reads a reply that begins as JSON, as a call and as a typed message; `failed` once it is neither."""
 
-    def __init__(self, offered: list[str], blanks: str) -> None:
+    def __init__(self, offered: list[str], blanks: str, root: str) -> None:
         self._call = Parser(offered, format="json", truncated="close", arguments="whole")
         self._object = Parser(format=_OBJECT, truncated="close", arguments="whole")
-        self._object.feed(_OBJECT_LEAD)
+        self._is_list = root == "["  # then it stands in an object, since arguments are one
+        self._object.feed(_OBJECT_LEAD + ('{"reply": ' if self._is_list else ""))
+        self._begun = False  # what stands first in the list is known
+        self._reply: list[str] = []
         self._alive = [self._call, self._object]
         self.text = blanks  # those before it are prose
         self.data = ""
 
     def feed(self, delta: str) -> None:
+        self._reply.append(delta)
+        if self._is_list and not self._begun:
+            inside = "".join(self._reply)[1:].lstrip()[:1]
+            self._begun = bool(inside)
+            if inside and inside not in _IN_LIST:  # `[docs](x)` is prose
+                self._alive = []
         self._alive = [p for p in self._alive if not _has_prose(p.feed(delta))]
 
     @property
@@ -288,23 +303,29 @@ class _Whole:
         """Whether there is other text than JSON."""
         return not self._alive
 
-    def finish(self, *, complete: bool) -> Result | None:
-        """What the reply is as a whole, with its prose in `text`; None if it is not JSON alone, or is cut though it has
-        to be `complete`. JSON that is neither a call nor a message is `data`, and prose."""
+    def finish(self) -> Result | None:
+        """What the reply is as a whole, with its prose in `text`; None if it is not JSON alone. A marker inside of it
+        is in a string, also where it is cut. JSON that is neither a call nor a message is `data`, and prose."""
+        if self._is_list and self._object in self._alive:
+            self._object.feed("}")
         alive = [p for p in self._alive if not _has_prose(p.finish())]
         for parser in alive:
             result = parser.result
-            if not result.calls or (complete and any(c.truncated for c in result.calls)):
+            if not result.calls:
                 continue
             if parser is self._call:
                 return result
             call = result.calls.pop()
             message = call.arguments
+            if self._is_list:
+                self.data = "".join(self._reply)
+                self.text += self.data
+                return result
             typed = message.keys() == {"type", "text"} and message["type"] == "message"
             if typed and isinstance(message["text"], str):  # with other keys it is data, and nothing of it is lost
                 self.text += message["text"]
                 return result
-            if not any(p.code.is_error for p in result.problems):
+            if not any(p.code.is_error and p.code not in _CUT for p in result.problems):
                 self.data = result.text[len(_OBJECT_LEAD) : call.span[1]] + result.content
                 self.text += self.data
                 return result
