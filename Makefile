@@ -20,9 +20,10 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
 
-# The laws on 5,000 generated examples each.
+# The laws on 5,000 generated examples each, and all tasks of bfcl in every format.
 laws: .venv/.test
 	$(BIN)/pytest --hypothesis-profile=long tests/properties
+	TOOLGLOT_AUTO_SHARE=1 $(BIN)/pytest -n auto tests/integration/test_round_trip.py
 
 # Ten million replies held to the laws, some hours; `make fuzz FUZZ="--executions 100000 --seed 7"` for less. With
 # atheris, which keeps what reaches new code, until it is stopped.
