@@ -96,7 +96,11 @@ def run_all(toolglot: Any) -> None:
 
     for module in pkgutil.walk_packages(toolglot.__path__, "toolglot."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            try:
+                importlib.import_module(module.name)
+            except ImportError:  # its extra is not installed; what it compiles stands in `written`
+                if "langchain" not in module.name:
+                    raise
     from tests.properties.strategies import INVENTED
     from toolglot._elements import decode_elements
     from toolglot._schema import ANY
