@@ -65,6 +65,17 @@ class Code(StrEnum):
         """Whether strict reading refuses a reply with this problem."""
         return self not in _WARNINGS
 
+    @property
+    def refuses(self) -> bool:
+        """Whether a problem with this code that was not repaired says of a call that it does not count.
+
+        Other errors say why it could not be read.
+
+        >>> Code("unknown_tool").refuses, Code("unexpected_end").refuses
+        (True, False)
+        """
+        return self in _REFUSING
+
 
 _WARNINGS = frozenset(
     {
@@ -76,6 +87,11 @@ _WARNINGS = frozenset(
         Code.TOOL_ECHO,
     }
 )
+
+_REFUSING = frozenset({
+    Code.UNKNOWN_TOOL, Code.UNREADABLE, Code.TRUNCATED, Code.INVALID_NAME, Code.INVALID_ARGUMENTS, Code.UNRECOGNIZED,
+    Code.LIMIT,
+})  # fmt: skip
 
 
 class ToolglotError(Exception):

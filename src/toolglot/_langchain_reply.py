@@ -37,19 +37,6 @@ from ._langchain_prompt import CUT, Choice
 FIRST_INDEX = 1_000
 """Calls are numbered from here: LangChain numbers blocks of text 0, 1, 2 … and merges blocks of one number."""
 
-REFUSED = frozenset(
-    {
-        Code.UNKNOWN_TOOL,
-        Code.UNREADABLE,
-        Code.TRUNCATED,
-        Code.INVALID_NAME,
-        Code.INVALID_ARGUMENTS,
-        Code.UNRECOGNIZED,
-        Code.LIMIT,
-    }
-)
-"""What says of a whole block that it is no call, if it was not repaired; other codes only say why."""
-
 NEVER = "\x00{name}\x00{args:json}\x00"
 """A call that no model writes."""
 
@@ -221,7 +208,7 @@ class Reply:
 
 def refusals(result: Result, tools: Tools, options: Mapping[str, Any]) -> list[tuple[str | None, str, str]]:
     """Each block that looks like a call and is none: its name if that is known, its raw text, and what is wrong."""
-    refused = [problem for problem in result.problems if problem.code in REFUSED and not problem.repaired]
+    refused = [problem for problem in result.problems if problem.code.refuses and not problem.repaired]
     kept = _kept_text(result.text, tools, options) if any(p.incomplete is None for p in refused) else []
     openers = _openers(result) if any(p.incomplete is not None for p in refused) else {}
     found: dict[tuple[int, int], tuple[str | None, str, str]] = {}

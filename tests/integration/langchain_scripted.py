@@ -5,7 +5,7 @@ It knows nothing of tool calling: it sees text, and writes calls with writers of
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel, BaseLLM
@@ -20,6 +20,7 @@ from langchain_core.outputs import (
 )
 
 from tests.shared import pieces
+from toolglot.langchain import ToolCallingChatModel
 
 Arguments = dict[str, Any]
 RESULT = "<tool_response>"
@@ -187,3 +188,38 @@ class ScriptedCompletion(BaseLLM):
     ) -> Iterator[GenerationChunk]:
         for piece in pieces(self._next(prompt), self.size):
             yield GenerationChunk(text=piece)
+
+
+# The wrapper around such a model, and what it says.
+
+
+def model_of(*replies: str, size: int = 7, beside: dict[str, Any] | None = None, **options: Any) -> Any:
+    """The wrapper around a model that gives these replies in turn."""
+    finish = options.pop("finish", "stop")
+    inner = Scripted(replies=list(replies), size=size, seen=[], requests=[], beside=beside or {}, finish=finish)
+    return ToolCallingChatModel(llm=inner, **options)
+
+
+def chunks_of(runnable: Any, question: Any = "Hello", **options: Any) -> list[AIMessageChunk]:
+    return list(runnable.stream(question, **options))
+
+
+def added(chunks: Sequence[AIMessageChunk]) -> AIMessageChunk:
+    """The chunks merged one by one, as LangChain does."""
+    whole = chunks[0]
+    for chunk in chunks[1:]:
+        whole = whole + chunk
+    return whole
+
+
+def view(message: AIMessage) -> dict[str, Any]:
+    """What a message says, without the ids that are new each time."""
+    return {
+        "content": message.content,
+        "reasoning": message.additional_kwargs.get("reasoning_content"),
+        "calls": [(call["name"], call["args"]) for call in message.tool_calls],
+        "invalid": [(call["name"], call["args"]) for call in message.invalid_tool_calls],
+        "report": message.response_metadata["toolglot"],
+        "finish": message.response_metadata["finish_reason"],
+        "usage": message.usage_metadata,
+    }

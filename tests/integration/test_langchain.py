@@ -27,7 +27,16 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from pydantic import BaseModel, ValidationError
 
-from tests.integration.langchain_scripted import RESULT, WRITERS, Scripted, ScriptedCompletion
+from tests.integration.langchain_scripted import (
+    RESULT,
+    WRITERS,
+    Scripted,
+    ScriptedCompletion,
+    added,
+    chunks_of,
+    model_of,
+    view,
+)
 from tests.shared import ROOT, lines_run, records, same
 from toolglot import Format, ToolglotError
 from toolglot._langchain_prompt import Choice, definitions
@@ -59,41 +68,9 @@ def book_berth(harbour: str, nights: int) -> str:
 TOOLS = [get_tide, book_berth]
 
 
-def model_of(*replies: str, size: int = 7, beside: dict[str, Any] | None = None, **options: Any) -> Any:
-    """The wrapper around a model that gives these replies in turn."""
-    finish = options.pop("finish", "stop")
-    inner = Scripted(replies=list(replies), size=size, seen=[], requests=[], beside=beside or {}, finish=finish)
-    return ToolCallingChatModel(llm=inner, **options)
-
-
 def asked(model: Any) -> list[BaseMessage]:
     """What the wrapped model was asked last."""
     return list(model.llm.seen[-1])
-
-
-def chunks_of(runnable: Any, question: Any = "Hello", **options: Any) -> list[AIMessageChunk]:
-    return list(runnable.stream(question, **options))
-
-
-def added(chunks: Sequence[AIMessageChunk]) -> AIMessageChunk:
-    """The chunks merged one by one, as LangChain does."""
-    whole = chunks[0]
-    for chunk in chunks[1:]:
-        whole = whole + chunk
-    return whole
-
-
-def view(message: AIMessage) -> dict[str, Any]:
-    """What a message says, without the ids that are new each time."""
-    return {
-        "content": message.content,
-        "reasoning": message.additional_kwargs.get("reasoning_content"),
-        "calls": [(call["name"], call["args"]) for call in message.tool_calls],
-        "invalid": [(call["name"], call["args"]) for call in message.invalid_tool_calls],
-        "report": message.response_metadata["toolglot"],
-        "finish": message.response_metadata["finish_reason"],
-        "usage": message.usage_metadata,
-    }
 
 
 # What the constructor takes.

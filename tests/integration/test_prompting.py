@@ -215,3 +215,13 @@ def test_an_image_stays_and_no_role_is_swallowed() -> None:
             assert "JSON can hold" in str(error)
     with pytest.raises(ToolglotError, match="end"):
         plain_messages([{"role": "end", "content": "lost"}])
+
+
+@vendors
+def test_elements_are_written_as_a_vendor_writes_them() -> None:
+    keys = ("harbour", "days")
+    parameters = TIDE["parameters"] | {"properties": {key: TIDE["parameters"]["properties"][key] for key in keys}}
+    tool = {"type": "function", "function": TIDE | {"parameters": parameters}}
+    shown = chat_templates.load("nemotron_3_nano").render(messages=CHAT[:2], tools=[tool])
+    element = shown.partition("<tools>\n")[2].partition("\n</tools>")[0]
+    assert element.startswith("<function>") and element in system_prompt([tool], layout=Layout(definition="xml"))

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 from .._errors import Code
 from .._tree import dumps, fold
 from ._literal import most_digits
-from ._whole import MOST_LEVELS, SURROGATE, keeps_integers, shallow
+from ._whole import SURROGATE, keeps_integers, shallow
 
 Grammar: TypeAlias = Literal["json", "call"]
 
@@ -370,17 +370,9 @@ class CallReader(Reader):
         return chr(int(found.group(), 16)), found.end()
 
 
-def json_value(text: str, at: int, end: int | None = None, depth: int = MOST_LEVELS) -> tuple[Any, int]:
-    """The JSON value of `text[at:end]` at a place, behind blanks perhaps, and its end. Raises `Fault`.
-
-    >>> json_value(' {"a": 1} tail', 0)
-    ({'a': 1}, 9)
-    """
-    return JsonReader(text, len(text) if end is None else end, depth).read(at)
-
-
 def json_container(text: str, at: int) -> tuple[Any, int] | None:
-    """The same of a container, as quick as the standard library; None where a look at each character must tell."""
+    """The JSON container at a place, and its end, as quick as the standard library reads it; None where a look at each
+    character must tell."""
     try:
         value, end = _scan(text, at)
     except (ValueError, StopIteration, RecursionError):

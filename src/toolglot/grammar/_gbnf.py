@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from string import hexdigits
 
-from ._nodes import LAST, SURROGATES, Chars, Choice, Grammar, Literal, Node, Ref, Repeat, Seq, Text, Until
+from ._nodes import LAST, SURROGATES, Chars, Grammar, Text, Until
 from ._text import machine
+from ._writer import Writer
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
@@ -23,42 +24,20 @@ def gbnf(grammar: Grammar) -> str:
     return _Writer().write(grammar.used().plain())
 
 
-class _Writer:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.machines: dict[Until | Text, str] = {}
+class _Writer(Writer):
+    root, define = "root", " ::= "
 
-    def write(self, grammar: Grammar) -> str:
-        self.lines = [""]  # a text's own rules come behind
-        self.lines[0] = f"root ::= {self.text(grammar.start)}"
-        for name, node in grammar.rules.items():
-            self.lines.append(f"{_name(name)} ::= {self.text(node)}")
-        return "\n".join(self.lines) + "\n"
+    def literal(self, text: str) -> str:
+        return literal(text)
 
-    def text(self, node: Node, inside: bool = False) -> str:
-        """A node; in brackets where it stands inside another and needs them."""
-        if isinstance(node, Literal):
-            return literal(node.text)
-        if isinstance(node, Chars):
-            return char_class(node)
-        if isinstance(node, Ref):
-            return _name(node.name)
-        if isinstance(node, Repeat):
-            return f"{self.text(node.part, True)}{count(node)}"
-        if isinstance(node, Until | Text):
-            return self._machine(node)
-        assert isinstance(node, Seq | Choice)
-        if isinstance(node, Seq):
-            whole = " ".join(self.text(part, isinstance(part, Choice)) for part in node.parts)
-        else:
-            whole = " | ".join(self.text(option) for option in node.options)
-        return f"({whole})" if inside else whole
+    def chars(self, node: Chars) -> str:
+        return char_class(node)
 
-    def _machine(self, node: Until | Text) -> str:
-        known = self.machines.get(node)
-        if known is not None:
-            return known
-        name = self.machines[node] = f"text-{len(self.machines) + 1}"
+    def name(self, name: str) -> str:
+        return _name(name)
+
+    def free(self, node: Until | Text, number: int) -> None:
+        name = self.known[node] = f"text-{number}"
         states = machine(node)
         names = {state: f"{name}-{index}" if index else name for index, state in enumerate(states)}
         for state, steps in states.items():
@@ -68,20 +47,6 @@ class _Writer:
             if isinstance(node, Text):
                 options.append('""')
             self.lines.append(f"{names[state]} ::= {' | '.join(options)}")
-        return name
-
-
-def count(node: Repeat) -> str:
-    """How often, as GBNF and Lark write it.
-
-    >>> count(Repeat(Literal("a"), 1)), count(Repeat(Literal("a"), 0, 1)), count(Repeat(Literal("a"), 2, 2))
-    ('+', '?', '{2}')
-    """
-    named = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((node.least, node.most))
-    if named:
-        return named
-    most = "" if node.most is None else node.most
-    return f"{{{node.least}}}" if node.least == node.most else f"{{{node.least},{most}}}"
 
 
 def literal(text: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 
-from ._gbnf import complement, count
-from ._nodes import LAST, Chars, Choice, Grammar, Literal, Node, Ref, Repeat, Seq, Text, Until
+from ._gbnf import complement
+from ._nodes import LAST, Chars, Grammar, Text, Until
+from ._writer import Writer
 
 
 def lark(grammar: Grammar) -> str:
@@ -17,53 +18,29 @@ def lark(grammar: Grammar) -> str:
     return _Writer().write(grammar.used().plain())
 
 
-class _Writer:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.texts: dict[Until | Text, str] = {}
+class _Writer(Writer):
+    root, define = "start", ": "
 
-    def write(self, grammar: Grammar) -> str:
-        self.lines = [""]  # a text's own rules come behind
-        self.lines[0] = f"start: {self.text(grammar.start)}"
-        for name, node in grammar.rules.items():
-            self.lines.append(f"{name}: {self.text(node)}")
-        return "\n".join(self.lines) + "\n"
+    def literal(self, text: str) -> str:
+        return json.dumps(text, ensure_ascii=False)
 
-    def text(self, node: Node, inside: bool = False) -> str:
-        """A node; in brackets where it stands inside another and needs them."""
-        if isinstance(node, Literal):
-            return json.dumps(node.text, ensure_ascii=False)
-        if isinstance(node, Chars):
-            return char_class(node)
-        if isinstance(node, Ref):
-            return node.name
-        if isinstance(node, Repeat):
-            return f"{self.text(node.part, True)}{count(node)}"
-        if isinstance(node, Until | Text):
-            return self._text(node)
-        assert isinstance(node, Seq | Choice)
-        if isinstance(node, Seq):
-            whole = " ".join(self.text(part, isinstance(part, Choice)) for part in node.parts)
-        else:
-            whole = " | ".join(self.text(option) for option in node.options)
-        return f"({whole})" if inside else whole
+    def chars(self, node: Chars) -> str:
+        return char_class(node)
 
-    def _text(self, node: Until | Text) -> str:
-        known = self.texts.get(node)
-        if known is not None:
-            return known
-        number = len(self.texts) + 1
+    def name(self, name: str) -> str:
+        return name
+
+    def free(self, node: Until | Text, number: int) -> None:
         any_text = r"/[^\x00]*/"
         held = " | ".join(json.dumps(marker, ensure_ascii=False) for marker in node.without)
         body = rf"{any_text} & ~({any_text} ({held}) {any_text})" if held else any_text
         if isinstance(node, Text):
-            self.texts[node] = f"TEXT_{number}_END?"
+            self.known[node] = f"TEXT_{number}_END?"
             self.lines.append(rf"TEXT_{number}_END: /[^\x00]+/ & {body}")
         else:
-            self.texts[node] = f"text_{number}_until"
+            self.known[node] = f"text_{number}_until"
             self.lines.append(f"text_{number}_until[lazy]: TEXT_{number}_UNTIL")
             self.lines.append(f"TEXT_{number}_UNTIL: ({body}) {json.dumps(node.closer, ensure_ascii=False)}")
-        return self.texts[node]
 
 
 def char_class(node: Chars) -> str:

@@ -25,7 +25,7 @@ ADVICE: Mapping[Code, str] = {
     Code.TRUNCATED: "Write the whole call again, but shorter.",
     Code.LIMIT: "Write fewer or shorter calls.",
 }
-"""What to do, by the problem that a call is refused for. Other problems alone refuse no call."""
+"""What to do, by the problem that a call is refused for: `Code.refuses`."""
 
 _WIDE = (Code.UNREADABLE, Code.TRUNCATED)
 """Problems that span a whole call: what else is wrong inside is theirs."""
@@ -54,7 +54,7 @@ def refusals(result: Result) -> list[Refusal]:
         at = bisect_right(starts, problem.span[0]) - 1
         if problem.code not in _WIDE and at >= 0 and problem.span[0] <= wide[at].span[1]:
             inner.setdefault(starts[at], problem)
-        elif problem.code in ADVICE:
+        elif problem.code.refuses:
             heads.setdefault((*problem.span, problem.code), []).append(problem)
     return [_refusal(result, found, inner.get(found[0].span[0]), calls, lines) for found in heads.values()]
 
