@@ -140,7 +140,12 @@ def test_every_split_gives_the_same_prose(text: str, seed: int, names: list[str]
 
 
 @given(st.text(max_size=60))
-def test_no_text_raises_and_plain_text_stays(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
+    parse_tool_calls(text, NAMES)
+
+
+@given(st.text(st.characters(exclude_characters="<{[|"), max_size=60))  # hypothesis tries our markers too
+def test_plain_text_stays(text: str) -> None:
     assert parse_tool_calls(text, NAMES).text == text
 
 
