@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Final, TypeAlias
 
@@ -76,7 +76,8 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 class Node:
     """One place of a schema, with what is known of the values there.
 
-    `types` holds the admitted JSON types (`number` admits integers too), or None where anything is admitted;
+    `types` holds the admitted JSON types (`number` admits integers too), or None where anything is admitted; `kinds`
+    holds the Python types of such values;
     `declared` the property names known at this place; `text` says that a JSON string is left as it stands;
     `free` that no value is coerced at this place or anywhere below it; `only_text` that it is always a string,
     `unlisted` that no values are listed, `declares` that there is a schema, `open` that it says that other keys may
@@ -89,6 +90,7 @@ class Node:
 
     __slots__ = (
         "_below",
+        "_each",
         "_items",
         "_listed",
         "_members",
@@ -96,10 +98,12 @@ class Node:
         "_rest",
         "_root",
         "_schema",
+        "_tuples",
         "declared",
         "declares",
         "fitting",
         "free",
+        "kinds",
         "only_text",
         "open",
         "places",
@@ -113,6 +117,7 @@ class Node:
         survey = _Survey()
         survey.visit(root, schema)
         self.types: Final[Types] = types
+        self.kinds: Final[frozenset[type] | None] = None if types is None else frozenset(_python_types(types))
         self.declared: Final[frozenset[str]] = frozenset(survey.declared)
         self.open: Final[bool] = survey.open
         self.text: Final[bool] = types is None or "string" in types
@@ -126,11 +131,13 @@ class Node:
         self._listed: Final[Listed] = listed
         self._below: Final[bool] = survey.below
         self._patterns: Final[bool] = survey.patterns
+        self._tuples: Final[bool] = survey.tuples
         self._schema: Final[Schema] = schema
         self._root: Final[_Root] = root
         self._members: Final[dict[str, Node]] = {}
         self._items: Final[dict[int, Node]] = {}
         self._rest: Node | None = None
+        self._each: frozenset[type] | None = None
 
     def member(self, key: str) -> Node:
         """The place of an object's member; `ANY` where the schema does not know the key."""
@@ -166,23 +173,29 @@ class Node:
         waiting: list[tuple[Node, object]] = [(self, value)]
         while waiting:
             node, value = waiting.pop()
-            types = node.types
-            if types is not None:
-                kind = _KIND_OF.get(type(value), "null")
-                if kind not in types and not (kind == "integer" and "number" in types):
-                    return False
+            kinds = node.kinds
+            if kinds is not None and type(value) not in kinds:
+                return False
             if node.free:
                 continue
             if type(value) is dict:
                 waiting += [(node.member(k), v) for k, v in value.items()]
             elif type(value) is list:
-                inner = node.item(0)
-                if inner is node.item(len(value)) and inner._leaf:  # all stand at one place, and their types decide
-                    if inner.types is not None and not set(map(type, value)) <= _python_types(inner.types):
-                        return False
-                else:
+                each = node._each or node._learn_each()
+                if each is _APART:
                     waiting += [(node.item(i), v) for i, v in enumerate(value)]
+                elif each is not _PYTHON_TYPES and not each.issuperset(map(type, value)):
+                    return False
         return True
+
+    def _learn_each(self) -> frozenset[type]:
+        """The Python types that decide whether an array's items fit, or `_APART` if each has a place of its own."""
+        inner = self.item(0)
+        if self._tuples or not inner._leaf:
+            self._each = _APART
+        else:
+            self._each = _PYTHON_TYPES if inner.kinds is None else inner.kinds
+        return self._each
 
     @property
     def _leaf(self) -> bool:
@@ -328,13 +341,14 @@ class _Root:
 class _Survey:
     """What the schemas that apply at one place know of the places below it. Each is visited once."""
 
-    __slots__ = ("_seen", "below", "declared", "open", "patterns")
+    __slots__ = ("_seen", "below", "declared", "open", "patterns", "tuples")
 
     def __init__(self) -> None:
         self.declared: set[str] = set()
         self.open = False
         self.below = False
         self.patterns = False
+        self.tuples = False
         self._seen: dict[int, Schema] = {}
 
     def visit(self, root: _Root, schema: Schema, depth: int = 0) -> None:
@@ -346,6 +360,7 @@ class _Survey:
         if isinstance(properties, Mapping):
             self.declared.update(key for key in properties if isinstance(key, str))
         self.patterns = self.patterns or bool(schema.get("patternProperties"))
+        self.tuples = self.tuples or "prefixItems" in schema or not isinstance(schema.get("items", {}), Mapping)
         self.open = self.open or self.patterns or schema.get("additionalProperties", False) is not False
         self.below = (
             self.below
@@ -359,18 +374,19 @@ class _Survey:
                 self.visit(root, part, depth + 1)
 
 
-_KIND_OF: Mapping[type, str] = {
-    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
-}  # fmt: skip
 _PYTHON: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
     "object": (dict,), "null": (type(None),),
 }  # fmt: skip
 
 
-def _python_types(types: frozenset[str]) -> frozenset[type]:
+def _python_types(types: frozenset[str]) -> Iterator[type]:
     """The Python types of JSON types."""
-    return frozenset(kind for name in types for kind in _PYTHON[name])
+    return (kind for name in types for kind in _PYTHON[name])
+
+
+_APART: Final[frozenset[type]] = frozenset({object})
+_PYTHON_TYPES: Final[frozenset[type]] = frozenset(_python_types(frozenset(_PYTHON)))
 
 
 def compile_schema(schema: object) -> Node:

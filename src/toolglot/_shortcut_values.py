@@ -17,7 +17,7 @@ from ._elements import decode_elements
 from ._format import GAP, KEY, SUFFIX, Compiled, written
 from ._schema import Node, decode
 from ._values._delimited import DELIMITERS
-from ._values._literal import PLAIN, PLAIN_PYTHON, requoted, scanstring
+from ._values._literal import requoted, scanstring
 from ._values._raw import decode_entities
 from ._values._whole import (
     MOST_LEVELS,
@@ -73,9 +73,14 @@ def arguments_fit(node: Node, arguments: dict[str, Any], shape: tuple[object, ..
         return False
     flat = True
     for key, value in arguments.items():
-        if not node.member(key).fits(value):
+        member = node.member(key)
+        kind = type(value)
+        if kind is dict or kind is list:
+            flat = False
+            if not member.fits(value):
+                return False
+        elif member.kinds is not None and kind not in member.kinds:
             return False
-        flat = flat and type(value) is not dict and type(value) is not list
     if flat and len(node.fitting) < 256 and sum(map(len, arguments)) < SHORT:  # a reply's own keys may be long
         node.fitting.add(shape)
     return True
@@ -94,16 +99,16 @@ class JsonBody:
         found = scanned_at(text, start)
         if found is None:
             return None
-        arguments, end = found
+        arguments, end, level = found
         spelled = text[start:end]
         shape = (*arguments, *map(type, arguments.values()))
         if shape not in node.fitting and not (
-            arguments_fit(node, arguments, shape) and shallow(arguments, text, start, end)
+            arguments_fit(node, arguments, shape) and (level or shallow(arguments, text, start, end))
         ):
             return None
         if end - start > SHORT and (end - start > _MOST_ARGUMENTS or not keeps_integers(text, start, end)):
             return None
-        if ("\\" in spelled if end - start > SHORT else "\\u" in spelled) and not paired(spelled, arguments):
+        if "\\u" in spelled and not paired(spelled, arguments):
             return None
         return arguments, spelled, start, end, end
 
@@ -128,17 +133,21 @@ def _place(node: Node, key: str) -> Place:
 
 def _within(arguments: dict[str, Any], spelled: str) -> bool:
     """Whether arguments of more than a few words keep to the limits of length and of depth."""
-    return len(spelled) <= _MOST_ARGUMENTS and shallow(arguments, spelled, 0, len(spelled))
+    if len(spelled) > _MOST_ARGUMENTS:
+        return False
+    nested = any(type(v) is dict or type(v) is list for v in arguments.values())
+    return not nested or shallow(arguments, spelled, 0, len(spelled))
 
 
 class DelimitedBody:
     """The arguments are an object of the Gemma family: bare keys, and strings between delimiters without escapes."""
 
-    __slots__ = ("_delimiter",)
+    __slots__ = ("_delimiter", "_mark")
     closers: tuple[str, ...] = ()
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
+        self._mark = re.compile(rf"[{{}}\[\]]|{re.escape(delimiter)}").search
 
     def read(self, text: str, start: int, node: Node) -> Read | None:
         """See `Body`."""
@@ -177,13 +186,51 @@ class DelimitedBody:
                 return None
             value = text[begin:end]
             return value, encode_basestring(value), end + len(delimiter)
+        if text[start : start + 1] in ("{", "["):
+            return self._container(text, start, node)
         word = _DELIMITED_WORD(text, start)
         if word is None:
             return None
         return _word(word[1], node, word.end())
 
+    def _container(self, text: str, start: int, node: Node) -> tuple[Any, str, int] | None:
+        """An object or a list, which is JSON but for its strings and keys: it is written so, and read as that."""
+        delimiter = self._delimiter
+        pieces: list[str] = []
+        open_now = 0
+        at = begin = start
+        while open_now or at == start:
+            found = self._mark(text, at)
+            if found is None:
+                return None
+            at = found.end()
+            if found[0] != delimiter:
+                open_now += 1 if found[0] in "{[" else -1
+                continue
+            end = text.find(delimiter, at)
+            if end < 0:
+                return None
+            pieces += (text[begin : found.start()], encode_basestring(text[at:end]))
+            at = begin = end + len(delimiter)
+            if text[at : at + 1] not in _BEHIND_STRING:
+                return None
+        pieces.append(text[begin:at])
+        if any(_ODD_BETWEEN(piece) is not None for piece in pieces[::2]):
+            return None
+        pieces[::2] = [_NESTED_KEY.sub(r'"\1":', piece) for piece in pieces[::2]]
+        spelled = "".join(pieces)
+        read = json_at(spelled, 0)
+        if read is None or read[1] != len(spelled) or not node.fits(read[0]):
+            return None
+        return read[0], spelled, at
 
-_BARE_KEY = re.compile(r"([^\s:{}\[\],\"'<>/#\\]{1,128}):").match
+
+_KEY = r"([^\s:{}\[\],\"'<>/#\\\x00-\x1f]{1,128}):"
+_BARE_KEY = re.compile(_KEY).match
+_NESTED_KEY = re.compile(rf"(?<=[{{,]){_KEY}")
+_ODD_BETWEEN = re.compile(r"[^\w.,:{}\[\]+-]").search
+_BEHIND_STRING = frozenset(",}]")
+"""What stands behind a string that is a value."""
 
 
 def _word(word: str, node: Node, end: int) -> tuple[Any, str, int] | None:
@@ -331,15 +378,22 @@ class RawValues:
 
     def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
-        return self._value(found[self._last], place, kind, found.end())
+        raw = found[self._last]
+        if self._tail:
+            raw = raw[: self._stop(raw, 0, len(raw))]
+        return self._value(raw, place, kind, found.end())
+
+    def _stop(self, text: str, start: int, stop: int) -> int:
+        """Where a value ends before its closer: the template's own line break is no part of it."""
+        tail = self._tail
+        if tail and text.endswith(tail, start, stop):
+            stop -= len(tail)
+            if tail == "\n" and text.endswith("\r", start, stop):
+                stop -= 1
+        return stop
 
     def _value(self, raw: str, place: Place, kind: str, end: int) -> tuple[Any, str, int] | None:
         """What stands before a closer that ends at `end`."""
-        tail = self._tail
-        if tail and raw.endswith(tail):
-            raw = raw[: -len(tail)]
-            if tail == "\n" and raw.endswith("\r"):
-                raw = raw[:-1]
         if self._decodes and "&" in raw:
             raw = decode_entities(raw)
         if kind or not self._plain:
@@ -367,6 +421,11 @@ class RawValues:
         extra = Compiles.of(fmt)
         known = (*fmt.param_open, *fmt.param_close, *steps, *sections, *others, *extra.openers.markers,
                  *extra.ends.markers)  # fmt: skip
+        if not self._plain:  # each tag follows the token: those of elements are part of the value
+            own = {*fmt.param_open, *fmt.param_close}
+            behind = [written(t)[len(self._token) :] for t in known if t.startswith(self._token) and t not in own]
+            names = "|".join(sorted({re.escape(tag[1]) for tag in map(_TAG_NAME, behind) if tag is not None}))
+            return re.compile(rf"{re.escape(self._token)}\s*(?:</?(?:{names})\b|(?!</?[^<>\n]))")
         begun = {_LOOSE.split(token, maxsplit=1)[0].rstrip(">") for token in known if token[0] == self._first}
         return re.compile("|".join(sorted(re.escape(t) for t in begun if t)))
 
@@ -387,14 +446,16 @@ class RawValues:
             return None
         if text.find(self._first, start, stop) >= 0 and self._danger.search(text, start, stop) is not None:
             return None
-        return self._value(text[start:stop], place, kind, stop + len(close))
+        return self._value(text[start : self._stop(text, start, stop)], place, kind, stop + len(close))
 
     def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str] | None:
         """The value of a raw text and its JSON."""
         types = node.types
         if self._codec == "elements":
             json_text, code = decode_elements(node, raw, self._token)
-            return None if code is not None else (json.loads(json_text), json_text)
+            if code is not None or (json_text[0] == '"' and self._token in raw):  # no tree
+                return None
+            return json.loads(json_text), json_text
         if kind == "json":
             return _typed_json(node, raw)
         if node.only_text or (kind == "string" and (types is None or "string" in types)):
@@ -465,20 +526,37 @@ class PythonValues:
         return None if word is None else _word(word[1], node, word.end())
 
     def _string(self, text: str, start: int, quote: str) -> tuple[str, str, int] | None:
-        plain = (PLAIN_PYTHON if quote == '"' else PLAIN["'"]).match(text, start + 1)
-        assert plain is not None
-        end = plain.end()
-        if not text.startswith(quote, end) or (end == start + 1 and text.startswith(quote, end + 1)):
+        end = _string_end(text, start + 1, quote)
+        if end < 0 or (end == start + 1 and text.startswith(quote, end + 1)):
             return None
-        json_text = f'"{requoted(plain.group(), quote)}"'
-        value = scanstring(json_text, 1, True)[0] if "\\" in json_text else json_text[1:-1]
-        return value, json_text, end + 1
+        body = text[start + 1 : end]
+        if "\\" in body and ("\\/" in body or "\\u" in body):  # these mean something else in JSON
+            return None
+        json_text = f'"{requoted(body, quote)}"'
+        try:
+            return scanstring(json_text, 1, True)[0], json_text, end + 1
+        except ValueError:  # an escape or a control character that only the machine knows
+            return None
 
     def _container(self, text: str, start: int, node: Node) -> tuple[Any, str, int] | None:
         read = python_at(text, start)
         return read if read is not None and node.fits(read[0]) else None
 
 
+def _string_end(text: str, start: int, quote: str) -> int:
+    """The place of the quote that ends a string, or -1: one with an even number of backslashes before it."""
+    end = text.find(quote, start)
+    while end > start and text[end - 1] == "\\":
+        before = end - 2
+        while before >= start and text[before] == "\\":
+            before -= 1
+        if (end - before) % 2:
+            break
+        end = text.find(quote, end + 1)
+    return end
+
+
+_TAG_NAME = re.compile(r"</?(\w+)").match
 _LOOSE = re.compile(rf"[\"= {GAP}{SUFFIX}{KEY}]")
 
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from .._errors import Code
 from .._events import Problem
 from .._source import Source
-from ._whole import MAX_DIGITS, SURROGATE, flat_python_at, json_at, survey
+from ._whole import MAX_DIGITS, SURROGATE, flat_python_at, json_at, openers, survey
 
 Dialect: TypeAlias = Literal["json", "python"]
 
@@ -402,7 +402,8 @@ class LiteralReader:
         if node is not None and not node.free and not node.fits(value):
             return False
         room = self.depth_limit - len(self.frames)
-        if text.count("{") + text.count("[") > room and survey(value)[0] > room:
+        most = openers(text, 0, len(text))
+        if most > room and survey(value, most)[0] > room:
             return False
         return "\\" not in text or SURROGATE.search(text) is None
 

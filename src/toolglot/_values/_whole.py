@@ -13,13 +13,19 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
+Scanned: TypeAlias = tuple[Any, int, bool]
+"""A value, its end, and whether it is known to keep within the levels that are read."""
 
 MOST_LEVELS = 512  # of one value (ruling 25)
 SAMPLE = 128  # code points in which a second object tells that many small ones follow
 SHORT = 500  # code points of a text that is searched sooner than its values are looked at
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_MAY_OVERFLOW = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{299})")
-"""What stands in every number that no float can hold, and in hardly any other."""
+_big_exponent, _big_capital_exponent = (re.compile(rf"{e}(?<=[0-9]{e})\+?[0-9]{{3}}").search for e in "eE")
+"""What stands in a number with an exponent that no float can hold; the letter comes first, for then it is looked for at
+the speed of `str.find`."""
+_EACH = 32
+_long_number = re.compile("[0-9]{9}").search
+"""Finds 299 digits in a row, of which each 32nd is looked at."""
 MAX_DIGITS = 4300
 """Of an integer: Python reads and prints no longer one, unless it is told to."""
 _HUGE = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
@@ -65,20 +71,21 @@ def json_at(text: str, start: int) -> tuple[Any, int] | None:
     """The JSON container at start and its end; None where the machine must decide: no JSON, a key that stands
     twice, a number that cannot be kept, or too deep a nesting."""
     found = scanned_at(text, start)
-    if found is None or not (shallow(found[0], text, start, found[1]) and keeps_integers(text, start, found[1])):
+    if found is None:
         return None
-    return found
+    value, end, level = found
+    return (value, end) if (level or shallow(value, text, start, end)) and keeps_integers(text, start, end) else None
 
 
-def scanned_at(text: str, start: int) -> tuple[Any, int] | None:
+def scanned_at(text: str, start: int) -> Scanned | None:
     """The same, but for the nesting and for integers of more digits than are read elsewhere."""
     try:
-        if text.find('{"', start + 1, start + SAMPLE) >= 0:
+        if len(text) - start > SHORT and text.find('{"', start + 1, start + SAMPLE) >= 0:
             return _dense_at(text, start)
-        value: tuple[Any, int] = _scan(text, start)
+        value, end = _scan(text, start)
     except _NO_JSON:
         return None
-    return value
+    return value, end, False
 
 
 def keeps_integers(text: str, start: int, end: int) -> bool:
@@ -88,37 +95,54 @@ def keeps_integers(text: str, start: int, end: int) -> bool:
     return _HUGE.search(text, start, end) is None
 
 
-def _dense_at(text: str, start: int) -> tuple[Any, int] | None:
+def _dense_at(text: str, start: int) -> Scanned | None:
     """The same for a text of many small objects, where a call for each of them costs more than a look at all."""
     value, end = _scan_dense(text, start)
-    levels, keys = survey(value)
+    levels, keys = survey(value, openers(text, start, end))
     if levels > MOST_LEVELS:
         return None
     # As many colons as keys say that no key stands twice: each key that was written has one.
-    if keys != text.count(":", start, end) or _MAY_OVERFLOW.search(text, start, end) is not None:
+    if keys != text.count(":", start, end) or _may_overflow(text, start, end):
         value, end = _scan(text, start)
-    return value, end
+    return value, end, True
 
 
-def survey(value: Any) -> tuple[int, int]:
-    """The levels of a value, and how many keys it holds all the way down."""
+def _may_overflow(text: str, start: int, end: int) -> bool:
+    """Whether a number may be past what a float holds, or longer than is read: true of all such, and of hardly any
+    other text."""
+    if _big_exponent(text, start, end) is not None:
+        return True
+    if text.find("E", start, end) >= 0 and _big_capital_exponent(text, start, end) is not None:
+        return True
+    return _long_number(text[start:end:_EACH]) is not None
+
+
+def openers(text: str, start: int, end: int) -> int:
+    """At least as many as there are containers."""
+    return text.count("{", start, end) + text.count("[", start, end)
+
+
+def survey(value: Any, most: int) -> tuple[int, int]:
+    """The levels of a value, and how many keys it holds all the way down. When as many containers as there can be are
+    seen, what they hold is not looked at."""
     levels = keys = 0
     here: list[Any] = [value]
     while here:
         levels += 1
         keys += sum([len(c) for c in here if type(c) is dict])
+        most -= len(here)
+        if most <= 0:
+            break
         here = [v for c in here for v in (c.values() if type(c) is dict else c) if type(v) is dict or type(v) is list]
     return levels, keys
 
 
 def shallow(value: Any, text: str, start: int, end: int) -> bool:
     """Whether a value keeps within the levels that are read."""
-    items = value.values() if type(value) is dict else value
-    if not any(type(v) is dict or type(v) is list for v in items):
+    if end - start <= 2 * MOST_LEVELS:  # a level is two brackets
         return True
-    if text.count("{", start, end) + text.count("[", start, end) <= MOST_LEVELS:
-        return True
-    return survey(value)[0] <= MOST_LEVELS
+    most = openers(text, start, end)
+    return most <= MOST_LEVELS or survey(value, most)[0] <= MOST_LEVELS
 
 
 def paired(text: str, value: dict[str, Any]) -> bool:
