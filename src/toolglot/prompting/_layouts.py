@@ -134,6 +134,7 @@ KIMI_K2 = Layout(
     tools="[{tools}]" + _AFTER,
     definition="openai",
     joint=", ",
+    tools_first=True,
     result="## Return of {id}\n{content}",
     turns={
         "tools": "<|im_system|>tool_declare<|im_middle|>{content}<|im_end|>",
@@ -297,6 +298,7 @@ INKLING = Layout(
     tools="[{tools}]" + _AFTER,
     definition="function",
     joint=", ",
+    tools_first=True,
     result="{content}",
     turns={
         "tools": "<|message_system|>tool_declare<|content_xml|>{content}<|end_message|>",
