@@ -327,18 +327,21 @@ def _turns(
         if role == "assistant":
             yield from _assistant(message, format, ids, shown, blocks=blocks)
         elif role != "end":
-            yield _turn(role, message, "" if own else section, shown)
+            heading = shown.heading if blocks and role == "system" else ""
+            yield _turn(role, message, "" if own else section, heading, shown)
             if section and own:
                 yield _Turn("tools", section)
             section = ""
 
 
-def _turn(role: str, message: Message, section: str, shown: Layout) -> _Turn:
+def _turn(role: str, message: Message, section: str, heading: str, shown: Layout) -> _Turn:
     """One message of the system or the user."""
     content, rest = message.get("content"), _rest(message)
     if _is_more(content) and not (role == "system" and section):
         return _Turn(role, content, rest)
-    parts = (section, _text(content)) if shown.tools_first else (_text(content), section)
+    text = _text(content)
+    parts = (text and heading + text, section)
+    parts = parts[::-1] if shown.tools_first else parts
     return _Turn(role, shown.system_joint.join(filter(None, parts)), rest)
 
 

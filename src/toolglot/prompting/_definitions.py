@@ -73,16 +73,14 @@ def _comments(text: object, before: str = "") -> list[str]:
 def _typescript(name: str, description: str, schema: Schema | None) -> str:
     """A type of a namespace, as Harmony shows tools."""
     lines = [f"// {line}" for line in description.splitlines()]
-    properties = (schema or {}).get("properties") or {}
-    if schema is None or not properties:
+    members = _properties(schema)
+    if not members:
         return "\n".join([*lines, f"type {name} = ({'_: object' if schema is None else ''}) => any;"])
     lines.append(f"type {name} = (_: {{")
-    required = set(schema.get("required") or ())
-    for key, node in properties.items():
-        node = node if isinstance(node, Mapping) else {}
+    for key, node, needed in members:
         lines += [f"// {line}" for line in str(node.get("description") or "").splitlines()]
         ending = f", // default: {json.dumps(node['default'], ensure_ascii=False)}" if "default" in node else ","
-        lines.append(f"{key}{'' if key in required else '?'}: {_typescript_type(node)}{ending}")
+        lines.append(f"{key}{'' if needed else '?'}: {_typescript_type(node)}{ending}")
     return "\n".join([*lines, "}) => any;"])
 
 
@@ -104,11 +102,7 @@ def _typescript_type(node: Schema) -> str:
         inner = _typescript_type(items) if isinstance(items, Mapping) else "any"
         return f"({inner})[]" if "|" in inner else f"{inner}[]"
     if kind == "object":
-        required = set(node.get("required") or ())
-        members = [
-            f"{key}{'' if key in required else '?'}: {_typescript_type(part if isinstance(part, Mapping) else {})}"
-            for key, part in (node.get("properties") or {}).items()
-        ]
+        members = [f"{key}{'' if needed else '?'}: {_typescript_type(part)}" for key, part, needed in _properties(node)]
         return "{ " + ", ".join(members) + " }" if members else "object"
     return _TYPESCRIPT.get(str(kind), "any")
 
@@ -325,8 +319,7 @@ def _xml(name: str, description: str, schema: Schema | None) -> str:
     if schema is None:
         return "\n".join(["<function>", *parts, "</function>"])
     parts.append("<parameters>")
-    for key, node in (schema.get("properties") or {}).items():
-        node = node if isinstance(node, Mapping) else {}
+    for key, node, _ in _properties(schema):
         parts += ["<parameter>", f"<name>{key}</name>"]
         parts += [
             f"<{word}>{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}</{word}>"

@@ -59,6 +59,7 @@ class Layout:
     `{definition}` stand before each of its lines, and a line with `{description}` falls where there is none. The
     section stands in the system's turn, behind the system message, or with `tools_first` before it, with
     `system_joint` between; where `turns` has `tools`, it has a turn of its own, behind or before that of the system.
+    `heading` stands before the system message's text in its turn.
 
     `result` is one result, of `{content}`, `{json}` (the content as a JSON string), `{name}`, `{id}`, `{index}` (from
     0) and `{number}` (from 1); several are joined by `result_joint` and stand in `results`.
@@ -86,6 +87,7 @@ class Layout:
     indent: int | None = None
     tools_first: bool = False
     system_joint: str = "\n\n"
+    heading: str = ""
 
     def __post_init__(self) -> None:
         """A mistake raises `ToolglotError` that names the field."""
@@ -93,7 +95,7 @@ class Layout:
             raise ToolglotError(f"layout: expected definition among {get_args(Definition)}, got {self.definition!r}")
         if self.indent is not None and (self.definition not in INDENTED or self.indent < 0):
             raise ToolglotError(f"layout: expected an indent from 0 with {INDENTED}, got {self.indent!r}")
-        for name in ("joint", "result_joint", "system_joint", "begin"):
+        for name in ("joint", "result_joint", "system_joint", "heading", "begin"):
             if not isinstance(getattr(self, name), str):
                 raise ToolglotError(f"layout: expected {name} as text, got {getattr(self, name)!r:.80}")
         for name in ("apart", "tools_first"):
