@@ -175,6 +175,13 @@ MISTAKES = [
     (lambda: Layout(result="{contents}"), r"\{contents\}"),
     (lambda: Layout(turns={"user": "{content}"}), "assistant, system"),
     (lambda: Layout(definition="yaml"), "yaml"),  # type: ignore[arg-type]
+    (lambda: Layout(entry="{tools}"), "in entry"),
+    (lambda: Layout(indent=2, definition="typescript"), "indent"),
+    (lambda: Layout(indent=-1), "indent"),
+    (lambda: Layout(tools_first="no"), "tools_first"),  # type: ignore[arg-type]
+    (lambda: Layout(system_joint=None), "system_joint"),  # type: ignore[arg-type]
+    (lambda: Layout(turns=Layout().turns | {"calls": "{text}"}), "calls"),
+    (lambda: Layout(turns=Layout().turns | {"calls": "{calls}{json}"}), r"\{json\}"),
     (lambda: plain_messages([{"role": "robot", "content": ""}]), r"messages\[0\]"),
     (lambda: plain_messages(["text"]), "as a mapping"),  # type: ignore[list-item]
     (lambda: plain_messages([{"role": "assistant", "tool_calls": [{"name": "f", "arguments": "{"}]}]), "as JSON"),

@@ -14,7 +14,7 @@ from toolglot import Call, Format, Messages, Result, ToolglotError, Tools, get_f
 
 from ._definitions import definition
 from ._feedback import as_results, refusals
-from ._layout import NEUTRAL, PLAIN, Definition, Layout
+from ._layout import NEUTRAL, PLAIN, Definition, Layout, fields_of
 from ._layouts import LAYOUTS
 from ._sentences import HOW, INTRO, RULES
 
@@ -73,7 +73,7 @@ def system_prompt(
     if not offered:
         return ""
     shown = layout or layout_of(format, style)
-    texts = (definition(shown.definition, t.name, t.description, t.schema) for t in offered.values())
+    texts = (_entry(shown, t.name, t.description, t.schema) for t in offered.values())
     # Only an element around the result is worth a word: a role block speaks for itself.
     wrapper = shown.result.partition(">")[0] + ">" if shown.result.startswith("<") and "tool" not in shown.turns else ""
     return _fill(
@@ -84,6 +84,16 @@ def system_prompt(
         call=render([EXAMPLE], format=_written(format) if isinstance(format, str) else format),
         rules=_fill(RULES, result=f", each behind {wrapper}" if wrapper else ""),
     )
+
+
+def _entry(shown: Layout, name: str, description: str, schema: Mapping[str, Any] | None) -> str:
+    """One tool in the section."""
+    lines = [line for line in shown.entry.split("\n") if description or "{description}" not in line]
+    text = definition(shown.definition, name, description, schema, shown.indent)
+    before = next((line.partition("{definition}")[0] for line in lines if "{definition}" in line), "")
+    if not before.strip(" "):
+        text = text.replace("\n", f"\n{before}")
+    return _fill("\n".join(lines), definition=text, name=name, description=description)
 
 
 def render_results(
@@ -157,9 +167,10 @@ def plain_messages(
     """A conversation with tools for a chat model that knows none: only roles system, user and assistant.
 
     Takes OpenAI's chat messages, with calls of any shape that `render` takes. The tools' section stands behind the
-    first system message, or is one. Calls stand in the assistant's text as the format writes them; results are the
-    user's, as the format's family shows them; a text of the user behind them is in the same message. Other keys, and
-    content that is more than text (images), stay as they are; the given messages are not changed.
+    first system message (before its text, where the family has it so), or is one. Calls stand in the assistant's text
+    as the format writes them; results are the user's, as the format's family shows them; a text of the user behind
+    them is in the same message. Other keys, and content that is more than text (images), stay as they are; the given
+    messages are not changed.
     Raises `ToolglotError` for a message that is not understood.
 
     >>> call = {"name": "f", "arguments": {}}
@@ -209,9 +220,10 @@ def messages_to_text(
     parts = [shown.begin]
     for turn in _turns(messages, section, format, shown, blocks=True):
         text = _text(turn.content)
-        parts.append(text if turn.role == "tool" else _fill(shown.turns[turn.role], content=text))
+        # Results and turns of calls come in their role's markers.
+        parts.append(text if turn.role in ("tool", "calls") else _fill(shown.turns[turn.role], content=text))
     if add_generation_prompt:
-        parts.append(shown.turns.get("prompt") or shown.turns["assistant"].partition("{content}")[0])
+        parts.append(shown.turns.get("prompt", shown.turns["assistant"].partition("{content}")[0]))
     text = "".join(parts)
     return text.rstrip(" ") if shown.turns == PLAIN else text
 
@@ -289,11 +301,13 @@ class CallIds:
 def _turns(
     messages: Iterable[Message], section: str, format: AnyFormat, shown: Layout, *, blocks: bool
 ) -> Iterator[_Turn]:
-    """The turns; results of one turn together, the section behind the first system message.
+    """The turns; results of one turn together, the section in or beside that of the first system message.
 
-    With `blocks` results come in the role blocks of the family, where it has any, as role `tool`.
+    With `blocks` results, and calls that have a template of their own, come in the markers of the family, as roles
+    `tool` and `calls`.
     """
-    if section and blocks and "tools" in shown.turns:
+    own = blocks and "tools" in shown.turns
+    if section and own and shown.tools_first:
         yield _Turn("tools", section)
         section = ""
     waiting: list[Message] = []
@@ -308,27 +322,27 @@ def _turns(
             yield _Turn("tool" if blocks and "tool" in shown.turns else "user", text, results=True)
             waiting = []
         if section and role != "system":
-            yield _Turn("system", section)
+            yield _Turn("tools" if own else "system", section)
             section = ""
-        if role != "end":
-            yield _turn(role, message, section, format, ids)
+        if role == "assistant":
+            yield from _assistant(message, format, ids, shown, blocks=blocks)
+        elif role != "end":
+            heading = shown.heading if blocks and role == "system" else ""
+            yield _turn(role, message, "" if own else section, heading, shown)
+            if section and own:
+                yield _Turn("tools", section)
             section = ""
 
 
-def _turn(role: str, message: Message, section: str, format: AnyFormat, ids: CallIds) -> _Turn:
-    """One message that holds no result."""
-    rest = {key: value for key, value in message.items() if key not in _WRITTEN_KEYS}
-    content = message.get("content")
-    calls = message.get("tool_calls") or message.get("function_call")
-    parts = isinstance(content, Sequence) and not isinstance(content, str)
-    keeps = parts and not all(isinstance(part, str) or _is_text(part) for part in content or ())
-    if keeps and not calls and not (role == "system" and section):
+def _turn(role: str, message: Message, section: str, heading: str, shown: Layout) -> _Turn:
+    """One message of the system or the user."""
+    content, rest = message.get("content"), _rest(message)
+    if _is_more(content) and not (role == "system" and section):
         return _Turn(role, content, rest)
-    if role == "assistant":
-        return _Turn(role, _assistant(message, format, ids), rest)
-    if role == "system":
-        return _Turn(role, "\n\n".join(filter(None, (_text(content), section))), rest)
-    return _Turn(role, _text(content), rest)
+    text = _text(content)
+    parts = (text and heading + text, section)
+    parts = parts[::-1] if shown.tools_first else parts
+    return _Turn(role, shown.system_joint.join(filter(None, parts)), rest)
 
 
 _END: Message = {}
@@ -346,16 +360,42 @@ def _role(message: Message, index: int) -> str:
     return role
 
 
-def _assistant(message: Message, format: AnyFormat, ids: CallIds) -> str:
-    """An assistant's turn as the model would have written it."""
-    content = _text(message.get("content"))
+def _assistant(message: Message, format: AnyFormat, ids: CallIds, shown: Layout, *, blocks: bool) -> Iterator[_Turn]:
+    """An assistant's turn as the model would have written it; two, where its calls stand in one of their own."""
+    content, rest = message.get("content"), _rest(message)
     calls = list(message.get("tool_calls") or ())
     if message.get("function_call"):
         calls.append(message["function_call"])
+    if _is_more(content) and not calls:
+        yield _Turn("assistant", content, rest)
+        return
+    text, written = _text(content), ids.calls(calls)
+    template = shown.turns.get("calls") if blocks and calls else None
+    if template is None:
+        yield _Turn("assistant", _reply(text, written, format), rest)
+        return
+    if text and not {"content", "text"} & fields_of(template):
+        yield _Turn("assistant", _reply(text, [], format))
+    fields = {"content": _reply(text, written, format), "calls": _reply("", written, format), "text": text}
+    yield _Turn("calls", _fill(template, **fields), rest)
+
+
+def _reply(text: str, calls: list[Message], format: AnyFormat) -> str:
+    """A reply with calls; one without is its text, but where the format marks what is the answer."""
     target = _written(format) if isinstance(format, str) else format
     if not calls and not isinstance(get_format(target) if isinstance(target, str) else target, Messages):
-        return content
-    return render(ids.calls(calls), format=target, content=content)
+        return text
+    return render(calls, format=target, content=text)
+
+
+def _rest(message: Message) -> dict[str, Any]:
+    return {key: value for key, value in message.items() if key not in _WRITTEN_KEYS}
+
+
+def _is_more(content: Any) -> bool:
+    """Whether a content is more than text (images)."""
+    parts = isinstance(content, Sequence) and not isinstance(content, str)
+    return parts and not all(isinstance(part, str) or _is_text(part) for part in content)
 
 
 def _result_fields(result: Message, index: int) -> dict[str, str]:
@@ -371,6 +411,7 @@ def _result_fields(result: Message, index: int) -> dict[str, str]:
         "name": str(result.get("name") or ""),
         "id": str(ident),
         "index": str(index),
+        "number": str(index + 1),
     }
 
 

@@ -13,9 +13,33 @@ from typing import Literal, TypeAlias, get_args
 
 from toolglot import ToolglotError
 
-Definition: TypeAlias = Literal["compact", "openai", "function", "typescript", "xml", "gemma", "escape"]
+Definition: TypeAlias = Literal[
+    "compact",
+    "openai",
+    "function",
+    "parameters",
+    "sorted",
+    "responses",
+    "repr",
+    "typescript",
+    "gigachat",
+    "apertus",
+    "functionary",
+    "iquest",
+    "command_r",
+    "seed_oss",
+    "xml",
+    "gemma",
+    "escape",
+]
 """How one tool is written: `compact` and `function` are its name, description and parameters as JSON, without and with
-blanks, `openai` the same inside `{"type": "function", …}`; the others are notations of families."""
+blanks, `openai` the same inside `{"type": "function", …}`, `parameters` the JSON Schema of its arguments alone,
+`sorted` is `openai` with its keys in order and no blanks, `responses` is `function` with an empty key of that name,
+`repr` is `openai` as Python writes it. The others are notations of families: `typescript` as Harmony's, `gigachat`,
+`apertus` and `functionary` write types too, `iquest`, `command_r` and `seed_oss` functions of Python."""
+
+INDENTED: tuple[Definition, ...] = ("compact", "openai", "function", "parameters", "sorted", "responses")
+"""The notations in JSON."""
 
 PLAIN: Mapping[str, str] = {
     "system": "{content}\n\n",
@@ -29,13 +53,22 @@ PLAIN: Mapping[str, str] = {
 class Layout:
     """How tools, results and turns are written in a dialect. Fields stand in braces, as in `str.format`.
 
-    `tools` is the section that tells of the tools: `{tools}` are their definitions, each written as `definition`
-    says and joined by `joint`; `{intro}`, `{how}`, `{rules}` are sentences, `{call}` an example of a call. `result`
-    is one result, of `{content}`, `{json}` (the content as a JSON string), `{name}`, `{id}` and `{index}` (from 0);
-    several are joined by `result_joint` and stand in `results`. `turns` holds a template for each of `system`,
-    `user`, `assistant`, and for `tool` where results have a role of their own (with `apart`, each in its own turn),
-    and for `tools` where the section has one; `prompt` is what an answer is asked for with, where that is not just what
-    stands before the assistant's content. `begin` opens a text.
+    `tools` is the section that tells of the tools: `{tools}` are their entries, joined by `joint`; `{intro}`, `{how}`,
+    `{rules}` are sentences, `{call}` an example of a call. `entry` is one tool, of `{definition}` (written as the
+    notation `definition` says, JSON with `indent`, if given), `{name}` and `{description}`: the blanks before
+    `{definition}` stand before each of its lines, and a line with `{description}` falls where there is none. The
+    section stands in the system's turn, behind the system message, or with `tools_first` before it, with
+    `system_joint` between; where `turns` has `tools`, it has a turn of its own, behind or before that of the system.
+    `heading` stands before the system message's text in its turn.
+
+    `result` is one result, of `{content}`, `{json}` (the content as a JSON string), `{name}`, `{id}`, `{index}` (from
+    0) and `{number}` (from 1); several are joined by `result_joint` and stand in `results`.
+
+    `turns` holds a template for each of `system`, `user`, `assistant`, and for `tool` where results have a role of
+    their own (with `apart`, each in its own turn), for `tools` where the section has one, and for `calls` where an
+    assistant's turn that holds calls differs: of `{content}` (text and calls), or of `{text}` and `{calls}`; a text
+    that it has no place for has an assistant's turn before it. `prompt` is what an answer is asked for with, where
+    that is not just what stands before the assistant's content. `begin` opens a text.
 
     >>> Layout(result="[{name}] {content}").result
     '[{name}] {content}'
@@ -50,27 +83,50 @@ class Layout:
     turns: Mapping[str, str] = field(default_factory=lambda: PLAIN)
     apart: bool = False
     begin: str = ""
+    entry: str = "{definition}"
+    indent: int | None = None
+    tools_first: bool = False
+    system_joint: str = "\n\n"
+    heading: str = ""
 
     def __post_init__(self) -> None:
         """A mistake raises `ToolglotError` that names the field."""
         if self.definition not in get_args(Definition):
             raise ToolglotError(f"layout: expected definition among {get_args(Definition)}, got {self.definition!r}")
+        if self.indent is not None and (self.definition not in INDENTED or self.indent < 0):
+            raise ToolglotError(f"layout: expected an indent from 0 with {INDENTED}, got {self.indent!r}")
+        for name in ("joint", "result_joint", "system_joint", "heading", "begin"):
+            if not isinstance(getattr(self, name), str):
+                raise ToolglotError(f"layout: expected {name} as text, got {getattr(self, name)!r:.80}")
+        for name in ("apart", "tools_first"):
+            if not isinstance(getattr(self, name), bool):
+                raise ToolglotError(f"layout: expected {name} as True or False, got {getattr(self, name)!r:.80}")
         missing = {"system", "user", "assistant"} - self.turns.keys()
         if missing:
             raise ToolglotError(f"layout: expected turns for {', '.join(sorted(missing))}, got none")
-        shown = {"tools": self.tools, "result": self.result, "results": self.results}
+        shown = {"tools": self.tools, "entry": self.entry, "result": self.result, "results": self.results}
         for name, template in (*shown.items(), *((f"turns[{role!r}]", text) for role, text in self.turns.items())):
             known = FIELDS.get(name, FIELDS["turns"])
-            for _, field_name, _, _ in Formatter().parse(template):
-                if field_name is not None and field_name not in known:
+            for field_name in fields_of(template):
+                if field_name not in known:
                     raise ToolglotError(f"layout: expected fields {known} in {name}, got {{{field_name}}}")
+        calls = self.turns.get("calls")
+        if calls is not None and not {"content", "calls"} & fields_of(calls):
+            raise ToolglotError(f"layout: expected {{content}} or {{calls}} in turns['calls'], got {calls!r:.80}")
+
+
+def fields_of(template: str) -> set[str]:
+    """The names of the fields of a template."""
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "tools": ("intro", "tools", "how", "call", "rules"),
-    "result": ("content", "json", "name", "id", "index"),
+    "entry": ("definition", "name", "description"),
+    "result": ("content", "json", "name", "id", "index", "number"),
     "results": ("results",),
-    "turns": ("content", "json", "name", "id", "index"),
+    "turns": ("content", "json", "name", "id", "index", "number"),
+    "turns['calls']": ("content", "text", "calls"),
 }
 """The fields of each template."""
 
