@@ -23,7 +23,7 @@ from langchain_core.messages import (
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from toolglot import Format, Messages, ToolglotError, render
-from toolglot.prompting import CallIds, render_results, system_prompt
+from toolglot.prompting import CallIds, layout_of, render_results, system_prompt
 
 Dialect: TypeAlias = str | Format | Messages
 Content: TypeAlias = str | list[str | dict[str, Any]]
@@ -112,7 +112,8 @@ def given(
             plain += [_turn(message, dialect, ids) for message in group]
     if tools:
         section = system_prompt(list(tools), format=dialect)
-        at = 1 if plain and isinstance(plain[0], SystemMessage) else 0
+        behind = plain and isinstance(plain[0], SystemMessage) and not layout_of(dialect).tools_first
+        at = 1 if behind else 0
         plain.insert(at, SystemMessage(f"{section}\n{demand}" if demand else section))
     return _merged(plain)
 

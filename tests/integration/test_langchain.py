@@ -500,7 +500,7 @@ def test_history_is_written_in_the_dialect(dialect: str) -> None:
     model = model_of("High.", format=dialect)
     model.bind_tools(TOOLS).invoke(HISTORY)
     system, question, call, result = asked(model)
-    assert system.text.startswith("Be brief.\n\n") and "get_tide" in system.text
+    assert "Be brief." in system.text and "get_tide" in system.text
     assert question == HumanMessage("How high?")
     assert call == AIMessage(f"I look.\n{WRITERS[dialect]('get_tide', {'harbour': 'Oban'})}")
     assert isinstance(result, HumanMessage) and RESULT in result.text and "3.1 m" in result.text
@@ -524,6 +524,15 @@ def test_call_that_the_dialect_cannot_carry_is_written_in_the_neutral_one() -> N
     model = model_of("High.", format="pythonic")
     model.invoke([HumanMessage("How high?"), AIMessage("", tool_calls=[call])])
     assert asked(model)[1].text == WRITERS["hermes"]("get-tide now", {"harbour": "Oban"})
+
+
+@pytest.mark.parametrize(("format", "behind"), [("hermes", True), ("hunyuan_a13b", False)])
+def test_the_section_stands_where_the_family_has_it(format: str, behind: bool) -> None:
+    model = model_of("High.", format=format)
+    model.bind_tools(TOOLS).invoke([SystemMessage("Be brief."), HumanMessage("How high?")])
+    system, _ = asked(model)
+    assert "get_tide" in system.text
+    assert system.text.startswith("Be brief.") is behind and system.text.endswith("Be brief.") is not behind
 
 
 def test_content_in_blocks_becomes_text() -> None:
