@@ -140,11 +140,12 @@ class _ValuePath(_Path):
 class StringPath(_ValuePath):
     """A string that stands in the reply as it stands in JSON."""
 
-    __slots__ = ("_match", "_quote")
+    __slots__ = ("_full", "_match", "_quote")
 
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, literal: LiteralReader) -> None:
         super().__init__(writer, src, collector, literal)
         self._quote = literal.quote
+        self._full = literal.plain.fullmatch
         self._match: Callable[[str], Any] = literal.plain.match  # it always matches, if only nothing
 
     def push(self, text: str) -> list[Event] | None:
@@ -152,13 +153,12 @@ class StringPath(_ValuePath):
         if self.carry:
             text = self.carry + text
         rest = ""
-        if not text.isprintable() or self._quote in text or "\\" in text:
+        if (not text.isprintable() or self._quote in text or "\\" in text) and self._full(text) is None:
             stop = self._match(text).end()
-            if stop < len(text):
-                rest = text[stop:]
-                if not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
-                    return None
-                text = text[:stop]  # half an escape waits
+            rest = text[stop:]
+            if not (rest[0] == "\\" and (len(rest) == 1 or (rest[1] == "u" and len(rest) < 6))):
+                return None
+            text = text[:stop]  # half an escape waits
         if not text:
             if self.at > self._limit:  # where the limit is near already, not even half an escape may wait
                 return None
@@ -224,19 +224,21 @@ class RawPath(_ValuePath):
         """See `Hot`."""
         if self._first in text and self._full(text) is None:
             return None
-        if text.isprintable() and text and not self.carry and not (self._coded and "&" in text):
-            at = self.at
-            end = at + len(text)
-            if end > self._stop and not self._batch(end):
-                return None
-            self.at = end
-            self._text += text
-            delta = _new(ArgumentsDelta)
-            delta.index = self._index
-            delta.text = text if '"' not in text and "\\" not in text else encode_basestring(text)[1:-1]
-            delta.span = (at, end)
-            return [delta]
-        return self._push(text)
+        printable = text.isprintable()
+        if not text or self.carry or (not printable and text[-1] in "\r\n") or (self._coded and "&" in text):
+            return self._push(text)
+        at = self.at
+        end = at + len(text)
+        if end > self._stop and not self._batch(end):
+            return None
+        self.at = end
+        self._text += text
+        delta = _new(ArgumentsDelta)
+        delta.index = self._index
+        plain = printable and '"' not in text and "\\" not in text
+        delta.text = text if plain else encode_basestring(text)[1:-1]
+        delta.span = (at, end)
+        return [delta]
 
     def _push(self, text: str) -> list[Event] | None:
         """A piece beside a line break, which may be the template's own."""

@@ -378,22 +378,15 @@ class RawValues:
 
     def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
-        raw = found[self._last]
-        if self._tail:
-            raw = raw[: self._stop(raw, 0, len(raw))]
-        return self._value(raw, place, kind, found.end())
-
-    def _stop(self, text: str, start: int, stop: int) -> int:
-        """Where a value ends before its closer: the template's own line break is no part of it."""
-        tail = self._tail
-        if tail and text.endswith(tail, start, stop):
-            stop -= len(tail)
-            if tail == "\n" and text.endswith("\r", start, stop):
-                stop -= 1
-        return stop
+        return self._value(found[self._last], place, kind, found.end())
 
     def _value(self, raw: str, place: Place, kind: str, end: int) -> tuple[Any, str, int] | None:
         """What stands before a closer that ends at `end`."""
+        tail = self._tail
+        if tail and raw.endswith(tail):
+            raw = raw[: -len(tail)]
+            if tail == "\n" and raw.endswith("\r"):
+                raw = raw[:-1]
         if self._decodes and "&" in raw:
             raw = decode_entities(raw)
         if kind or not self._plain:
@@ -446,7 +439,7 @@ class RawValues:
             return None
         if text.find(self._first, start, stop) >= 0 and self._danger.search(text, start, stop) is not None:
             return None
-        return self._value(text[start : self._stop(text, start, stop)], place, kind, stop + len(close))
+        return self._value(text[start:stop], place, kind, stop + len(close))
 
     def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str] | None:
         """The value of a raw text and its JSON."""
