@@ -554,6 +554,8 @@ class Compiled:
         starts = list(self.section_openers)
         if self.call_opener:
             starts.append(self.call_opener)
+        # `<tool: function>` is one template's opener and begins like another's, `<tool: `: it is looked for first.
+        self.longest_first = sorted((self, *self.alternates), key=lambda c: len(c.item_opener), reverse=True)
         openers = dict.fromkeys(search_text(s) for s in starts)
         self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
         self.name_keys = frozenset({fmt.keys[0], "name"})

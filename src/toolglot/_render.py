@@ -187,7 +187,9 @@ def _arguments(fmt: Format, codec: str, item: Item) -> str:
     if codec != "raw":
         return delimited_text(arguments, codec)
     value = arguments.get(fmt.keys[1])
-    return value if len(arguments) == 1 and isinstance(value, str) and not value.lstrip().startswith("{") else text
+    if len(arguments) == 1 and isinstance(value, str) and value[:1].strip() not in ("", "{"):
+        return value  # blanks at its start would be taken for the template's, and a brace for an object
+    return text
 
 
 def _parameter(fmt: Format, name: str, key: str, value: Any) -> str:
