@@ -78,24 +78,27 @@ def render_parts(fmt: AnyFormat, parts: Iterable[Part]) -> str:
         text = _part_text(fmt, kind, value, number)
         number += len(value) if kind == "calls" else 0
         if out and "calls" in (kind, before) and not text.startswith("\n"):
-            joint = _joint(fmt, {kind, before})
+            joint = _joint(fmt, {kind, before}, out[out.rfind("\n") + 1 :])
             out += joint[len(out) - len(out.rstrip("\n")) :]  # less the breaks that stand there
         out += text
         before = kind
     return out
 
 
-def _joint(fmt: Format, kinds: Collection[str]) -> str:
+def _joint(fmt: Format, kinds: Collection[str], line: str) -> str:
     """What stands between calls and text, or reasoning: which a declared break does not part from calls.
 
-    Calls that stand one by one are parted from text as from each other.
+    Calls that stand one by one are parted from text as from each other. A break ends a line with a quote in it, which
+    could else reach over a marker that is no control token.
     """
     section = fmt.section
     opener = next(iter(Compiled.of(fmt).openers), "")
     alone = (section is None or section.each) and not fmt.separator.strip()
-    parted = "" if opener and is_control(opener) else fmt.separator if alone else "\n"
-    joint = section.joint if section is not None else None
-    return parted if joint is None or (joint and "text" not in kinds) else joint
+    control = bool(opener) and is_control(opener)
+    parted = "" if control else fmt.separator if alone else "\n"
+    declared = section.joint if section is not None else None
+    joint = parted if declared is None or (declared and "text" not in kinds) else declared
+    return joint or ("\n" if "`" in line and not control else "")
 
 
 def _part_text(fmt: Format, kind: str, value: Any, number: int) -> str:

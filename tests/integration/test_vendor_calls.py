@@ -71,6 +71,15 @@ WRITTEN = {
 }
 
 
+@pytest.mark.parametrize("format", ["glm47", "iquest_q1", "hy_v3", "jamba", "seed_oss", "step_audio_2"])
+@pytest.mark.parametrize("content", ["Use `x", "`", "a\n- `b` and `"])
+def test_a_quote_that_the_text_leaves_open_does_not_reach_over_the_calls(format: str, content: str) -> None:
+    calls = [{"name": "get_tide", "arguments": {"harbour": "a `b`"}}]
+    read = parse(render(calls, format=format, content=content), TOOLS, format=format)
+    assert [c.arguments for c in read.calls] == [{"harbour": "a `b`"}]
+    assert read.content.strip() == content
+
+
 def test_a_joint_is_blank() -> None:
     with pytest.raises(ToolglotError, match="expected blank space as the joint, got 'x'"):
         Format("joined", call="{call:json}", section=Block("<c>", "</c>", joint="x"))
