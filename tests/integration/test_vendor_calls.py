@@ -71,6 +71,14 @@ WRITTEN = {
 }
 
 
+def test_apriel_shows_the_ids_of_past_calls_and_writes_none_of_its_own() -> None:
+    past = [{"id": "abc", "type": "function", "function": {"name": "ping", "arguments": "{}"}}]
+    text = render(past, format="apriel", content="I look.")
+    assert text == 'I look.\n<tool_calls>[{"name": "ping", "arguments": {}, "id": "abc"}]</tool_calls>'
+    assert [c.id for c in parse(text, TOOLS, format="apriel").calls] == ["abc"]
+    assert render(CALLS[1], format="apriel") == '<tool_calls>[{"name": "ping", "arguments": {}}]</tool_calls>'
+
+
 @pytest.mark.parametrize("format", ["glm47", "iquest_q1", "hy_v3", "jamba", "seed_oss", "step_audio_2"])
 @pytest.mark.parametrize("content", ["Use `x", "`", "a\n- `b` and `"])
 def test_a_quote_that_the_text_leaves_open_does_not_reach_over_the_calls(format: str, content: str) -> None:

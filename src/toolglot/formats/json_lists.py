@@ -98,6 +98,7 @@ APRIEL = Format(
     call="{call:json}",
     section=Block("<tool_calls>[", "]</tool_calls>"),
     separator=", ",
+    keys=("name", "arguments", "id"),
     reasoning=(
         Block("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
         Block("<thinking>", "</thinking>"),
