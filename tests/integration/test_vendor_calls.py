@@ -1,6 +1,8 @@
-"""`render` writes calls as the vendors' own templates do, to the byte: text, calls, and what stands where they meet.
+"""`render` writes calls as the vendors do: text, calls, and what stands where they meet.
 
-The expected texts are what a vendor's template makes of these messages, less the turn's own markers.
+The expected texts are what a vendor's template makes of these messages, less the turn's own markers. Of InternLM and
+Step-Audio 2 only code that writes them was to be had, of Xingchen 4 and Solar Open 2 a port; K2 Horizon's is the typed
+form that its template asks for.
 """
 
 from __future__ import annotations
