@@ -83,7 +83,7 @@ class ItemReader:
         self._raw: RawReader | None = None
         self._string = False  # the arguments stand as a JSON string
         self._params = 0  # parameters written
-        self._state = "open"  # of the parameters: open, value, after
+        self._state = "open"  # of the parameters: open, value, after; of a text, closed where its closer was read
         self._key = ""
         self._key_at = 0
         self._kind = ""  # of the parameter's value, where the wire says it: "string" or "json"
@@ -312,8 +312,8 @@ class ItemReader:
     def _args(self, src: Source) -> int:
         literal = self._literal
         writer = self._writer
-        if self._state == "after":  # the text was over when the reply ended
-            return self._end_parameters(src)
+        if self._state in ("after", "closed"):  # the text was over when the reply ended
+            return self._end_text(src)
         if self._state == "value":
             return self._text_args(src, src.pos)
         if literal is None:
@@ -322,7 +322,7 @@ class ItemReader:
                 return MORE
             char = src.buf[start]
             codec = self._fmt.body.codec
-            if codec == "raw" and char != "{":
+            if codec == "raw" and char != "{" and self._closed_at(src, start) == NO:
                 return self._text_args(src, start)
             if char not in "{\"'" or (char != "{" and codec != "json"):
                 return self._no_args(src, start)
@@ -355,12 +355,24 @@ class ItemReader:
             self._key = self._fmt.format.keys[1]
             self._state = "value"
         status = self._raw_value(src)
-        return self._end_parameters(src) if status == DONE else status
+        return self._end_text(src) if status == DONE else status
+
+    def _end_text(self, src: Source) -> int:
+        """Behind the text, and behind the closer that ended it."""
+        closed = self._state == "closed"
+        status = self._end_parameters(src)
+        if status == DONE and closed:
+            self._step += 1
+        return status
+
+    def _closed_at(self, src: Source, start: int) -> int:
+        """Where the marker behind the arguments ends that stands at start; NO, or WAIT."""
+        following = self._fmt.steps[self._step + 1 : self._step + 2]
+        return token_at(following[0].literal, src.buf, start, self._decides(src)) if following else NO
 
     def _no_args(self, src: Source, start: int) -> int:
         """No object follows: an empty text before the closer is {}."""
-        following = self._fmt.steps[self._step + 1 : self._step + 2]
-        end = token_at(following[0].literal, src.buf, start, self._decides(src)) if following else NO
+        end = self._closed_at(src, start)
         if end == WAIT:
             return MORE
         at = src.base + start
@@ -770,6 +782,8 @@ class ItemReader:
             self._writer.problem(Code.UNCLOSED, message, raw.end, raw.end)
         self._raw = None
         self._ended()
+        if self._fmt.body.field == "args" and not raw.unclosed:
+            self._state = "closed"
         return DONE
 
     def _typed(self, raw: RawReader, end: int) -> None:

@@ -54,7 +54,7 @@ class Block:
     `also` holds other spellings of the pair, `drift` those that the vendor never writes: they are read, and listed
     as problems. `optional` says that the model may leave it off: a section's markers
     may be missing, and reasoning may be ended by a call instead of its closer. `each` gives every call a section of
-    its own when rendering.
+    its own when rendering. `joint` is the blank space that is rendered where text and a section of calls meet.
 
     >>> Block("<think>", "</think>").close
     '</think>'
@@ -66,6 +66,7 @@ class Block:
     drift: tuple[tuple[str, str], ...] = ()
     optional: bool = False
     each: bool = False
+    joint: str | None = None
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -464,6 +465,9 @@ def _check(fmt: Format) -> None:
         value = next(p.codec for p in param if p.field == "value")
         if value not in ("json", "python") and not (param[0].literal.strip() and param[-1].literal.strip()):
             raise fail("param", f"expected a marker before {{key}} and one behind {{value:{value}}}, got none")
+    joint = fmt.section.joint if fmt.section is not None else None
+    if joint is not None and (not isinstance(joint, str) or joint.strip()):
+        raise fail("section", f"expected blank space as the joint, got {joint!r}")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
     if fmt.tier not in TIERS:
@@ -554,6 +558,8 @@ class Compiled:
         starts = list(self.section_openers)
         if self.call_opener:
             starts.append(self.call_opener)
+        # `<tool: function>` is one template's opener and begins like another's, `<tool: `: it is looked for first.
+        self.longest_first = sorted((self, *self.alternates), key=lambda c: len(c.item_opener), reverse=True)
         openers = dict.fromkeys(search_text(s) for s in starts)
         self.openers = tuple(o for o in openers if fmt.tier == "tagged" or (o in self.section_openers and len(o) > 1))
         self.name_keys = frozenset({fmt.keys[0], "name"})

@@ -253,7 +253,7 @@ class BlockReader:
     def _begin_item(self, src: Source) -> int:
         fmt = self._fmt
         if fmt.alternates:
-            for other in (fmt, *fmt.alternates):
+            for other in fmt.longest_first:
                 fits = item_at(other, src.buf, src.pos, src.final)
                 if fits == WAIT:
                     return MORE

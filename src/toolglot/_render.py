@@ -7,7 +7,7 @@ is refused with an error that names it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from ._calls import LIMITS
 from ._elements import elements_text
 from ._errors import ToolglotError
 from ._events import Call
-from ._format import AnyFormat, Compiled, Format, Messages, is_control, written
+from ._format import GAP, AnyFormat, Compiled, Format, Messages, is_control, written
 from ._parser import Parser
 from ._registry import get_format
 from ._result import Result
@@ -71,18 +71,34 @@ def render_parts(fmt: AnyFormat, parts: Iterable[Part]) -> str:
     found = [part for part in parts if part[1]]
     if isinstance(fmt, Messages):
         return fmt.joint.join(text for part in found for text in _message_texts(fmt, part))
-    opener = next(iter(Compiled.of(fmt).openers), "")
-    parted = "" if opener and is_control(opener) else "\n"  # where calls stand beside text
     out = ""
     before = ""
     number = 0  # of the next call
     for kind, value in found:
         text = _part_text(fmt, kind, value, number)
         number += len(value) if kind == "calls" else 0
-        touches = "calls" in (kind, before) and not (out.endswith("\n") or text.startswith("\n"))
-        out += (parted if out and touches else "") + text
+        if out and "calls" in (kind, before) and not text.startswith("\n"):
+            joint = _joint(fmt, {kind, before}, out[out.rfind("\n") + 1 :])
+            out += joint[len(out) - len(out.rstrip("\n")) :]  # less the breaks that stand there
+        out += text
         before = kind
     return out
+
+
+def _joint(fmt: Format, kinds: Collection[str], line: str) -> str:
+    """What stands between calls and text, or reasoning: which a declared break does not part from calls.
+
+    Calls that stand one by one are parted from text as from each other. A break ends a line with a quote in it, which
+    could else reach over a marker that is no control token.
+    """
+    section = fmt.section
+    opener = next(iter(Compiled.of(fmt).openers), "")
+    alone = (section is None or section.each) and not fmt.separator.strip()
+    control = bool(opener) and is_control(opener)
+    parted = "" if control else fmt.separator if alone else "\n"
+    declared = section.joint if section is not None else None
+    joint = parted if declared is None or (declared and "text" not in kinds) else declared
+    return joint or ("\n" if "`" in line and not control else "")
 
 
 def _part_text(fmt: Format, kind: str, value: Any, number: int) -> str:
@@ -187,7 +203,9 @@ def _arguments(fmt: Format, codec: str, item: Item) -> str:
     if codec != "raw":
         return delimited_text(arguments, codec)
     value = arguments.get(fmt.keys[1])
-    return value if len(arguments) == 1 and isinstance(value, str) and not value.lstrip().startswith("{") else text
+    if len(arguments) == 1 and isinstance(value, str) and value[:1].strip() not in ("", "{"):
+        return value  # blanks at its start would be taken for the template's, and a brace for an object
+    return text
 
 
 def _parameter(fmt: Format, name: str, key: str, value: Any) -> str:
@@ -201,7 +219,15 @@ def _parameter(fmt: Format, name: str, key: str, value: Any) -> str:
         text = elements_text(value, written(compiled.param_open[0]).removesuffix("<"))
     else:
         text = _value(value, codec, f"{name}.{key}")
-    return _fill(fmt.param, {"key": shown, "type": kind, "value": text})
+    return _fill(_framed(fmt.param, codec, text), {"key": shown, "type": kind, "value": text})
+
+
+def _framed(param: str, codec: str, text: str) -> str:
+    """The template with a line break where one may stand, on a side where the value has one of its own: one is taken
+    off when it is read."""
+    before, field, after = param.partition(f"{{value:{codec}}}")
+    before += "\n" * (before.endswith(GAP) and text[:1] in ("\n", "\r"))
+    return before + field + "\n" * (after.startswith(GAP) and text[-1:] in ("\n", "\r")) + after
 
 
 _KINDS: Mapping[type, str] = {

@@ -325,6 +325,8 @@ MODELS = {
     "ai-sage/GigaChat3.5-10B": "gigachat35",
     "pfnet/plamo-3-nict-8b-base": "plamo3",
     "speakleash/Bielik-11B-v3.0-Instruct": "hermes",
+    "naver-hyperclovax/HyperCLOVAX-SEED-Think-32B": "hyperclovax",
+    "naver-hyperclovax/HyperCLOVAX-SEED-Omni-8B": "hyperclovax",
     "claude-sonnet-4-5": "xml_invoke",
 }
 
@@ -339,6 +341,13 @@ def test_a_name_tells_its_format(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["foo/bar", "", "gpt-4o", "dolphin-7b", "phind-34b", "x" * 100_000, "東京"])
 def test_an_unknown_name_tells_nothing(name: str) -> None:
+    assert detect(model=name) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["naver-hyperclovax/HyperCLOVAX-SEED-Think-14B", "hyperclova-x_seed_think_14b.Q4_K_M.gguf"]
+)
+def test_a_model_whose_wire_no_format_reads_tells_nothing_though_its_family_is_known(name: str) -> None:
     assert detect(model=name) == []
 
 

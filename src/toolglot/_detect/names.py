@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-# A pattern, searched from the start of a word; the formats, likeliest first; the words for the reason.
+# A pattern, searched from the start of a word; the formats, likeliest first (none where a family's model writes what
+# no format reads); the words for the reason.
 NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # What was made of another family's model, whose name it bears too.
     (r"deepseek-r1-distill|r1-distill", ("deepseek_v3",), "DeepSeek R1 and its distills"),
@@ -99,6 +100,8 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"xingchen-?4|xing-?4|telechat-?4", ("xing4",), "Xingchen 4 and TeleChat 4"),
     (r"solar-?open-?2", ("solar_open2",), "Solar Open 2"),
     (r"solar-?open", ("solar_open",), "Solar Open"),
+    # The 14B writes a list behind ` -> tool/function_call` in the role, which no format reads.
+    (r"hyperclova-?x.*14b", (), "HyperCLOVA X SEED Think 14B"),
     (r"hyperclova-?x", ("hyperclovax",), "HyperCLOVA X"),
     # Kimi, MiniMax, Cohere, and the rest by name.
     (r"kimi-?k3", ("kimi_k3",), "Kimi K3"),

@@ -1,17 +1,18 @@
-"""CWM: a tool's name, and its one argument as plain text."""
+"""CWM: a tool's name in the tag, and behind it JSON arguments or the one argument as plain text."""
 
 from .._format import Block, Format
 
 CWM = Format(
     "cwm",
-    call="<tool: function>\n{name} {args:raw}\n</tool>",
+    call=("<tool: {name}>\n{args:raw}\n</tool>", "<tool: function>\n{name} {args:raw}\n</tool>"),
     keys=("name", "command"),
     reasoning=Block("<think>", "</think>"),
     ends=("<|eot_id|>", "<|end_of_text|>"),
     about={
         "models": "CWM",
-        "source": "the model card of CWM",
-        "notes": "The first word is the tool, the rest its one argument; a JSON object is read as its arguments.",
+        "source": "the prompting guide of CWM",
+        "notes": "A JSON object is the arguments, other text the one argument. The name may stand behind "
+        "`<tool: function>` instead, as an engine reads it.",
     },
 )
 

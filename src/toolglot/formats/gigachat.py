@@ -29,7 +29,7 @@ GIGACHAT35 = Format(
         '<｜GCML｜invoke name="{name}">\n{args:json}\n</｜GCML｜invoke>',
     ),
     param='<｜GCML｜parameter name="{key}" string="{type:flag}">{value:raw}</｜GCML｜parameter>\n',
-    section=Block("<｜GCML｜tool_calls>\n", "\n</｜GCML｜tool_calls>"),
+    section=Block("<｜GCML｜tool_calls>\n", "\n</｜GCML｜tool_calls>", joint="\n\n"),
     reasoning=THINK,
     ends=("<|message_sep|>", "</s>"),
     about={"models": "GigaChat 3.5", "source": "the chat template of GigaChat 3.5"},

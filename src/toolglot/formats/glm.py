@@ -32,7 +32,7 @@ GLM47 = Format(
 
 LING3 = Format(
     "ling3",
-    call="<tool_call>{name}\n{params}</tool_call>",
+    call="<tool_call>{name}\n{params}\n</tool_call>",
     param="<arg_key>{key}</arg_key>\n<arg_value>{value:raw}</arg_value>",
     reasoning=THINK_OR_CALL,
     ends=("<|role_end|>",),
@@ -111,7 +111,7 @@ HY_V3 = Format(
     "hy_v3",
     call=f"<tool_call{SUFFIX}>{{name}}<tool_sep{SUFFIX}>\n{{params}}</tool_call{SUFFIX}>",
     param=f"<arg_key{SUFFIX}>{{key}}</arg_key{SUFFIX}>\n<arg_value{SUFFIX}>{{value:raw}}</arg_value{SUFFIX}>\n",
-    section=Block(f"<tool_calls{SUFFIX}>\n", f"\n</tool_calls{SUFFIX}>"),
+    section=Block(f"<tool_calls{SUFFIX}>\n", f"\n</tool_calls{SUFFIX}>", joint=""),
     reasoning=Block(f"<think{SUFFIX}>", f"</think{SUFFIX}>"),
     ends=("<|hy_eos|>",),
     about={
@@ -138,10 +138,10 @@ HY_V4 = Format(
 
 K2_HORIZON = Format(
     "k2_horizon",
-    call=("<ifm|tool_call>{name}{params}</ifm|tool_call>", "<ifm|tool_call>{call:json}</ifm|tool_call>"),
-    param="<ifm|arg_key>{key}</ifm|arg_key><ifm|arg_type>{type}</ifm|arg_type>"
-    "<ifm|arg_value>{value:raw}</ifm|arg_value>",
-    section=Block("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    call=("<ifm|tool_call>{name}\n{params}</ifm|tool_call>", "<ifm|tool_call>{call:json}</ifm|tool_call>"),
+    param="<ifm|arg_key>{key}</ifm|arg_key>\n<ifm|arg_type>{type}</ifm|arg_type>\n"
+    "<ifm|arg_value>{value:raw}</ifm|arg_value>\n",
+    section=Block("<ifm|tool_calls>\n", "\n</ifm|tool_calls>"),
     reasoning=Block(
         "<ifm|think>",
         "</ifm|think>",

@@ -37,6 +37,7 @@ ERNIE45 = Format(
 STEP_AUDIO_2 = Format(
     "step_audio_2",
     call="<tool_call>function\n{name}\n{args:json}</tool_call>",
+    separator="",
     ends=("<|EOT|>",),
     about={"models": "Step-Audio 2", "source": "the chat template of Step-Audio-2-mini"},
 )

@@ -6,8 +6,8 @@ from ._thinking import CHATML_ENDS, THINK
 JAMBA = Format(
     "jamba",
     call="{call:json}",
-    section=Block("<tool_calls>[", "]</tool_calls>"),
-    separator=", ",
+    section=Block("<tool_calls>[\n    ", "\n]</tool_calls>", joint=""),
+    separator=",\n    ",
     ends=("<|eom|>", "<|endoftext|>"),
     about={"models": "AI21 Jamba 1.5", "source": "the chat template of Jamba 1.5"},
 )
@@ -59,7 +59,7 @@ PHI4_MINI_JSON = Format(
 INTERNLM = Format(
     "internlm",
     call="{call:json}",
-    section=Block("<|action_start|> <|plugin|>\n", "<|action_end|>", each=True),
+    section=Block("<|action_start|><|plugin|>\n", "<|action_end|>", each=True),
     keys=("name", "parameters"),
     reasoning=THINK,
     ends=CHATML_ENDS,
@@ -98,6 +98,7 @@ APRIEL = Format(
     call="{call:json}",
     section=Block("<tool_calls>[", "]</tool_calls>"),
     separator=", ",
+    keys=("name", "arguments", "id"),
     reasoning=(
         Block("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
         Block("<thinking>", "</thinking>"),

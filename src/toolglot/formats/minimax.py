@@ -8,7 +8,7 @@ MINIMAX_M3 = Format(
     "minimax_m3",
     call=f'{_NS}<invoke name="{{name}}">{{params}}{_NS}</invoke>',
     param=f"{_NS}<{{key}}>{{value:elements}}{_NS}</{{key}}>",
-    section=Block(f"{_NS}<tool_call>\n", f"\n{_NS}</tool_call>"),
+    section=Block(f"{_NS}<tool_call>\n", f"\n{_NS}</tool_call>", joint=""),
     reasoning=Block("<mm:think>", "</mm:think>"),
     ends=("[e~[",),
     about={

@@ -1,6 +1,6 @@
 """Tags that carry the name and the keys, with raw values: Qwen3-Coder and its followers."""
 
-from .._format import Block, Format
+from .._format import GAP, Block, Format
 from ._thinking import CHATML_ENDS, THINK_OR_CALL
 
 QWEN3_XML = Format(
@@ -20,11 +20,17 @@ QWEN3_XML = Format(
 
 SEED_OSS = Format(
     "seed_oss",
-    call="<seed:tool_call>\n<function={name}>\n{params}</function>\n</seed:tool_call>",
-    param="<parameter={key}>\n{value:raw}\n</parameter>\n",
+    call="<function={name}>\n{params}</function>",
+    param=f"<parameter={{key}}>{GAP}{{value:raw}}{GAP}</parameter>\n",
+    section=Block("<seed:tool_call>\n", "\n</seed:tool_call>", each=True, joint="\n\n"),
     reasoning=Block("<seed:think>", "</seed:think>"),
     ends=("<seed:eos>",),
-    about={"aliases": "seed-oss", "models": "Seed-OSS", "source": "the chat template of Seed-OSS-36B-Instruct"},
+    about={
+        "aliases": "seed-oss",
+        "models": "Seed-OSS",
+        "source": "the chat template of Seed-OSS-36B-Instruct",
+        "notes": "One line break on each side of a value is framing.",
+    },
 )
 
 MIMO = Format(
