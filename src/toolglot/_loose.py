@@ -14,7 +14,7 @@ from ._errors import Code
 from ._events import CallEnd, Event, Problem
 from ._format import Compiled
 from ._machine import BlockReader
-from ._match import NO, WAIT, Markers, token_ahead, token_at
+from ._match import NO, WAIT, Markers, first_at, token_ahead, token_at
 from ._places import item_at
 from ._source import Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
@@ -30,12 +30,16 @@ _CONTROL = re.compile(r"<[|｜/a-z]")
 
 class Looseness:
     """The formats that are read without control tokens: JSON calls, lists of calls, bare calls, a name on a line and
-    its JSON arguments on the next; each may be missing; and those whose calls begin a line with words (`Action:`)."""
+    its JSON arguments on the next; each may be missing; and those whose calls begin a line with words (`Action:`).
 
-    __slots__ = ("bare", "fenced", "headed", "json", "lines", "list", "named")
+    `joints` may part a call below its name from the next: each is the joint of messages with bare headers.
+    """
 
-    def __init__(self, named: bool) -> None:
+    __slots__ = ("bare", "fenced", "headed", "joints", "json", "lines", "list", "named")
+
+    def __init__(self, named: bool, joints: Iterable[str] = ()) -> None:
         self.named = named
+        self.joints = tuple(joints)
         self.json: Compiled | None = None
         self.fenced = False  # JSON calls count in a fence only
         self.list: Compiled | None = None
@@ -150,6 +154,16 @@ class Looseness:
             return NO if final or start - name.end() >= LOOKAHEAD else WAIT
         return self.headed if buf[start] == "{" and "\n" in buf[name.end() : start] else NO
 
+    def behind_joint(self, buf: str, pos: int, final: bool, ctx: Context) -> int:
+        """Where the name begins behind a joint at pos, if a call below its name does; else NO or WAIT."""
+        end = first_at(self.joints, buf, pos, final)
+        if end < 0:
+            return end
+        if end == len(buf):
+            return NO if final else WAIT
+        found = self._word(buf, end, final, ctx)
+        return end if found is self.headed else WAIT if found == WAIT else NO
+
     def candidate(self, buf: str, pos: int, final: bool, ctx: Context) -> tuple[Compiled, str, int] | int:
         """At a line's start: (format, fence or '', where the call begins), NO or WAIT."""
         if not buf.startswith("`", pos):
@@ -171,8 +185,8 @@ class Looseness:
 class LooseReader:
     """Reads the calls of one place. Events go to `sink`."""
 
-    __slots__ = ("_block", "_ctx", "_ends", "_fence", "_formats", "_separated", "_surplus", "accepted", "relevant_at",
-                 "sink", "start", "tier", "unknown")  # fmt: skip
+    __slots__ = ("_block", "_ctx", "_ends", "_fence", "_formats", "_headed", "_separated", "_surplus", "accepted",
+                 "relevant_at", "sink", "start", "tier", "unknown")  # fmt: skip
 
     def __init__(
         self, formats: Looseness, first: Compiled, fence: str, ctx: Context, start: int, begin: int, ends: Markers
@@ -186,6 +200,7 @@ class LooseReader:
         self.tier = first.format.tier
         self._separated = False
         self._surplus = False
+        self._headed = False  # the call before stands below its name
         self.accepted = 0
         self.unknown: list[Problem] = []  # what is said of calls that call themselves so
         self.relevant_at = -1
@@ -237,6 +252,8 @@ class LooseReader:
         self.accepted += block.writer.accepted
         if block.writer.explicit:
             self.unknown += block.writer.unknown
+        headed = self._formats.headed
+        self._headed = headed is not None and block.writer.format_id == headed.format.id
         self._block = None
 
     def _place(self, src: Source) -> int:
@@ -261,6 +278,14 @@ class LooseReader:
         ends = self._ends.match(src.buf, pos, src.final)
         if ends:
             return MORE if ends < 0 else DONE
+        joined = self._formats.behind_joint(src.buf, pos, src.final, self._ctx) if self._headed else NO
+        if joined == WAIT:
+            return MORE
+        if joined >= 0:
+            assert self._formats.headed is not None
+            src.pos = joined
+            self._block = self._open(self._formats.headed, src.at)
+            return DONE
         if char in "}]" and not self._surplus:
             self._surplus = True
             at = src.base + pos

@@ -333,7 +333,8 @@ def _auto(known: tuple[AnyFormat, ...]) -> tuple[AnyFormat, ...]:
     last = _last
     if last[0] is not known:
         chosen = tuple(f for f in known if f.tier == "tagged" or not isinstance(f, Messages))
-        last = _last = (known, chosen, Grammar(chosen))
+        joints = tuple(f.joint for f in known if isinstance(f, Messages) and f not in chosen and f.joint.strip())
+        last = _last = (known, chosen, Grammar(chosen, joints))
     return last[1]
 
 

@@ -54,13 +54,13 @@ class Roles:
 
 
 class Grammar:
-    """The markers of a set of formats, in order of preference."""
+    """The markers of a set of formats, in order of preference; for `joints` see `Looseness`."""
 
-    def __init__(self, formats: Sequence[AnyFormat]) -> None:
+    def __init__(self, formats: Sequence[AnyFormat], joints: Sequence[str] = ()) -> None:
         self.formats = tuple(formats)
         self.roles: dict[str, Roles] = {}
         self.thoughts: list[Block] = []
-        self.loose = Looseness(len(formats) == 1)
+        self.loose = Looseness(len(formats) == 1, joints)
         self.ends_on_call = False
         self.leads: list[tuple[str, Messages]] = []  # how a header goes on that the prompt opened
         ends: list[str] = []

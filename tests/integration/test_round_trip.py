@@ -20,9 +20,6 @@ pytestmark = pytest.mark.skipif(
 )
 IDS = [f.id for f in formats()]
 
-# Under `auto` a bare word above JSON is a call, but `>>>` is no header: it would make one of any prompt of Python's.
-NAMED_ONLY = {"functionary_v32": "several calls"}
-
 # Reading under `auto` takes ten times as long: the tests try every third task there, another third in each format;
 # `make laws` tries all.
 AUTO_SHARE = int(os.environ.get("TOOLGLOT_AUTO_SHARE", "3"))
@@ -61,8 +58,7 @@ def test_ground_truths_read_back_named_and_under_auto(format: str) -> None:
         wanted = plain(calls)
         if plain(parse(text, tools, format=format).calls) != wanted:
             failures.append(f"named: {text!r}")
-        tries_auto = at % AUTO_SHARE == 0 and not (format in NAMED_ONLY and len(calls) > 1)
-        if tries_auto and plain(parse(text, tools).calls) != wanted:
+        if at % AUTO_SHARE == 0 and plain(parse(text, tools).calls) != wanted:
             failures.append(f"auto: {text!r}")
     assert not failures, f"{len(failures)} of {len(tasks())}\n" + "\n".join(failures[:5])
 

@@ -135,7 +135,8 @@ FUNCTIONARY_V32 = Messages(
         "aliases": "functionary_v3_2 functionary-v3.2",
         "models": "Functionary v3.2",
         "source": "the chat template of Functionary v3.2",
-        "notes": "Only where it is named: under auto a bare word as header would make a header of any line.",
+        "notes": "Under auto a bare word as header would make a header of any line: there its "
+        "calls are read where they stand alone, and texts only where the format is named.",
     },
 )
 
