@@ -523,9 +523,10 @@ class PythonValues:
         if end < 0 or (end == start + 1 and text.startswith(quote, end + 1)):
             return None
         body = text[start + 1 : end]
-        if "\\" in body and ("\\/" in body or "\\u" in body):  # these mean something else in JSON
+        rare = _RARE_ESCAPE(body) is not None  # one look for all three costs what one of them would
+        if rare and ("\\/" in body or "\\u" in body):  # these mean something else in JSON
             return None
-        json_text = f'"{requoted(body, quote)}"'
+        json_text = f'"{requoted(body, quote, plain=not rare)}"'
         try:
             return scanstring(json_text, 1, True)[0], json_text, end + 1
         except ValueError:  # an escape or a control character that only the machine knows
@@ -534,6 +535,9 @@ class PythonValues:
     def _container(self, text: str, start: int, node: Node) -> tuple[Any, str, int] | None:
         read = python_at(text, start)
         return read if read is not None and node.fits(read[0]) else None
+
+
+_RARE_ESCAPE = re.compile(r"\\[/u\"]").search
 
 
 def _string_end(text: str, start: int, quote: str) -> int:

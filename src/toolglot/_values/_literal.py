@@ -995,12 +995,12 @@ class LiteralReader:
         return "".join(parts)
 
 
-def requoted(text: str, quote: str) -> str:
-    """Plain text of a Python string as it stands in a JSON string."""
+def requoted(text: str, quote: str, *, plain: bool = False) -> str:
+    """Plain text of a Python string as it stands in a JSON string; `plain` says that no double quote is escaped."""
     if quote == "'":  # there a quote that is not escaped would end the string: each has its own backslash
         if '"' not in text:
             return text.replace("\\'", "'") if "'" in text else text
-        if '\\"' not in text:
+        if plain or '\\"' not in text:
             if "'" in text:
                 text = text.replace("\\'", "'")
             return text.replace('"', '\\"')
