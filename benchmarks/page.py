@@ -46,8 +46,8 @@ NOTES = """## How it is measured
 - The clock is the process's own time, since a long piece of work is interrupted beside other processes and a short
   one is not. For "any one delta" each delta is timed alone on the wall, and its least time of {spike} runs counts,
   since what the system does in between hits another delta each time. Python's collector of garbage stays on, after a
-  `gc.freeze` of what was there before. The deltas are those from the argument's start to the end of
-  its text; the one that ends the argument, and the markers behind it, are not among them.
+  `gc.freeze` of what was there before. The deltas are those of the long argument, from the first of its
+  text to the last; keys and short arguments before it, and the delta that ends it, are not among them.
 - "At 1 MB over that at 2 KB" times windows of the last deltas of a 1 MB reply in turn with the same number of deltas
   behind the first 1,000 characters of a fresh one.
 - Hostile texts are those on which the law "linear" counts lines, read whole and in pieces of 16 characters. What a

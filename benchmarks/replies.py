@@ -52,6 +52,9 @@ MARKERS: dict[str, tuple[str, ...]] = {
 """The markers that are one token each in the vocabulary of the format's models: they arrive whole."""
 
 NAME = "save_chart"
+FIRST = "class Buoy"
+"""What the long string of `text` begins with."""
+
 LAST = "end of chart"
 """What the long string of `text` ends with."""
 
@@ -76,7 +79,7 @@ READY = Tools(TOOLS)
 
 BLOCK = "".join(
     (
-        "class Buoy:\n",
+        f"{FIRST}:\n",
         '    """A float that marks a channel."""\n',
         "\n",
         "    def __init__(self, depth: float, lit=False):\n",

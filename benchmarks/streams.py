@@ -14,7 +14,7 @@ from time import perf_counter as wall
 from toolglot import Parser, Text
 
 from .clock import Empty, fed, now, windows
-from .replies import LAST, READY, SIZES, Reply, Shape, cut, prose, read_streamed, reply
+from .replies import FIRST, LAST, READY, SIZES, Reply, Shape, cut, prose, read_streamed, reply
 from .rows import Row
 
 SHAPES: tuple[Shape, ...] = ("text", "rows")
@@ -136,14 +136,15 @@ def spike_row(formats: list[str], size: str, runs: int) -> Row:
 
 
 def spike(given: Reply, runs: int) -> float:
-    """Each delta's least time of several runs, from the argument's start to the end of its text.
+    """Each delta's least time of several runs, from the start of the long argument's text to its end.
 
-    What comes behind (the delta that ends the argument, and the markers) is not among them.
+    What comes before (the name, short arguments, keys) and behind (the delta that ends the argument, and the markers)
+    is not among them.
 
     On the wall: asking for the process's own time costs as much as a delta.
     """
     deltas = cut(given.text)
-    starts, ends = given.text.index("path") // 4, (given.text.rindex(LAST) + len(LAST)) // 4
+    starts, ends = given.text.index(FIRST) // 4, (given.text.rindex(LAST) + len(LAST)) // 4
     least = [float("inf")] * len(deltas)
     for _ in range(runs):
         gc.collect()
