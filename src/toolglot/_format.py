@@ -468,6 +468,9 @@ def _check(fmt: Format) -> None:
     joint = fmt.section.joint if fmt.section is not None else None
     if joint is not None and (not isinstance(joint, str) or joint.strip()):
         raise fail("section", f"expected blank space as the joint, got {joint!r}")
+    for name, block in (*(("reasoning", b) for b in fmt.thinking), *(("answer", b) for b in fmt.answers)):
+        if block.joint is not None:
+            raise fail(name, f"expected a joint in section alone, got {block.joint!r}")
     if "id" in fields and "{name}" not in fmt.id_rule and "name" not in fields:
         raise fail("id_rule", "expected a template with {name}, since call has no {name}")
     if fmt.tier not in TIERS:

@@ -79,7 +79,8 @@ def render_parts(fmt: AnyFormat, parts: Iterable[Part]) -> str:
         number += len(value) if kind == "calls" else 0
         if out and "calls" in (kind, before) and not text.startswith("\n"):
             joint = _joint(fmt, {kind, before}, out[out.rfind("\n") + 1 :])
-            out += joint[len(out) - len(out.rstrip("\n")) :]  # less the breaks that stand there
+            breaks = len(out) - len(out.rstrip("\n"))
+            out += joint[breaks:]  # those that stand there already count
         out += text
         before = kind
     return out
@@ -93,12 +94,17 @@ def _joint(fmt: Format, kinds: Collection[str], line: str) -> str:
     """
     section = fmt.section
     opener = next(iter(Compiled.of(fmt).openers), "")
-    alone = (section is None or section.each) and not fmt.separator.strip()
     control = bool(opener) and is_control(opener)
-    parted = "" if control else fmt.separator if alone else "\n"
-    declared = section.joint if section is not None else None
-    joint = parted if declared is None or (declared and "text" not in kinds) else declared
-    return joint or ("\n" if "`" in line and not control else "")
+    one_by_one = (section is None or section.each) and not fmt.separator.strip()
+    if section is not None and section.joint is not None and ("text" in kinds or not section.joint):
+        joint = section.joint
+    elif control:
+        joint = ""
+    else:
+        joint = fmt.separator if one_by_one else "\n"
+    if not joint and "`" in line and not control:
+        return "\n"
+    return joint
 
 
 def _part_text(fmt: Format, kind: str, value: Any, number: int) -> str:
@@ -223,11 +229,14 @@ def _parameter(fmt: Format, name: str, key: str, value: Any) -> str:
 
 
 def _framed(param: str, codec: str, text: str) -> str:
-    """The template with a line break where one may stand, on a side where the value has one of its own: one is taken
-    off when it is read."""
+    """The template with a line break in a gap beside the value, on a side where the value has one of its own: the
+    reader takes one off. A lone carriage return is none, and would make one with a break behind it."""
     before, field, after = param.partition(f"{{value:{codec}}}")
-    before += "\n" * (before.endswith(GAP) and text[:1] in ("\n", "\r"))
-    return before + field + "\n" * (after.startswith(GAP) and text[-1:] in ("\n", "\r")) + after
+    if before.endswith(GAP) and text.startswith(("\n", "\r\n")):
+        before += "\n"
+    if after.startswith(GAP) and text.endswith("\n"):
+        after = "\n" + after
+    return before + field + after
 
 
 _KINDS: Mapping[type, str] = {

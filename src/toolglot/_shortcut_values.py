@@ -445,6 +445,8 @@ class RawValues:
         """The value of a raw text and its JSON."""
         types = node.types
         if self._codec == "elements":
+            if node.only_text and self._token in raw:  # the machine keeps the tags as text
+                return None
             json_text, code = decode_elements(node, raw, self._token)
             if code is not None or (json_text[0] == '"' and self._token in raw):  # no tree
                 return None

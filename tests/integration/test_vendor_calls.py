@@ -93,6 +93,8 @@ def test_a_quote_that_the_text_leaves_open_does_not_reach_over_the_calls(format:
 def test_a_joint_is_blank() -> None:
     with pytest.raises(ToolglotError, match="expected blank space as the joint, got 'x'"):
         Format("joined", call="{call:json}", section=Block("<c>", "</c>", joint="x"))
+    with pytest.raises(ToolglotError, match="expected a joint in section alone, got 5"):
+        Format("thinking", call="<c>{call:json}</c>", reasoning=Block("<t>", "</t>", joint=5))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("format", sorted(WRITTEN))
@@ -141,3 +143,11 @@ def test_a_break_before_calls_does_not_part_them_from_reasoning() -> None:
     call = {"name": "ping", "arguments": {}}
     assert "</seed:think>\n<seed:tool_call>" in render(call, format="seed_oss", reasoning="Now.")
     assert "</think><iquest_tool_call>" in render(call, format="iquest_q1", reasoning="Now.")
+
+
+@pytest.mark.parametrize("format", ["poolside_v1", "seed_oss"])
+@pytest.mark.parametrize("value", ["x\r", "\r", "\n\r", "x\n\r", "x\r\n", "\r\nx", "\rx", "\n", "\n\nx\n\n", ""])
+def test_breaks_at_the_ends_of_a_value_are_carried_beside_a_gap(format: str, value: str) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    text = render([{"name": "f", "arguments": {"a": value}}], format=format)
+    assert parse(text, tools, format=format).calls[0].arguments == {"a": value}

@@ -56,6 +56,8 @@ LEFT = [
     (hermes(f'{{"rows": [{ROWS}], "n": 1e400}}'), "hermes"),
     (hermes(f'{{"rows": [{ROWS}], "n": -1.5E+999}}'), "hermes"),
     (hermes(f'{{"rows": [{ROWS}], "n": {"7" * 310}.0}}'), "hermes"),
+    (hermes(f'{{"rows": [{ROWS}], "n": {"7" * 210}e99}}'), "hermes"),
+    (hermes(f'{{"rows": [{ROWS}], "n": {"7" * 250}.5E+99}}'), "hermes"),
     (hermes(f'{{"rows": [{ROWS}, {{"id": 1, "id": 2}}]}}'), "hermes"),
     (gemma('{a:[<|"|>x<|"|> ,1]}'), "gemma4"),
     (gemma('{a:{<|"|>k<|"|>:1}}'), "gemma4"),
@@ -83,6 +85,13 @@ def test_what_is_taken_reads_as_the_machine_reads_it(text: str, format: str) -> 
 @pytest.mark.parametrize(("text", "format"), LEFT)
 def test_what_needs_a_thought_is_left_to_the_machine(text: str, format: str) -> None:
     assert short(text, format) is None
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"enum": ["a"]}, {"const": "x"}])
+def test_tags_in_a_text_are_left_to_the_machine(schema: Any) -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}
+    assert short(m3(f"{M3}<c>1{M3}</c>"), "minimax_m3", [tool]) is None
+    assert short(m3("plain"), "minimax_m3", [tool]) == by_machine(m3("plain"), "minimax_m3", [tool])
 
 
 ROW_SCHEMAS = [

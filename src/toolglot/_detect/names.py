@@ -101,7 +101,7 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (r"solar-?open-?2", ("solar_open2",), "Solar Open 2"),
     (r"solar-?open", ("solar_open",), "Solar Open"),
     # The 14B writes a list behind ` -> tool/function_call` in the role, which no format reads.
-    (r"hyperclova-?x.*14b", (), "HyperCLOVA X SEED Think 14B"),
+    (r"hyperclova-?x[\w.-]*-14b", (), "HyperCLOVA X SEED Think 14B"),
     (r"hyperclova-?x", ("hyperclovax",), "HyperCLOVA X"),
     # Kimi, MiniMax, Cohere, and the rest by name.
     (r"kimi-?k3", ("kimi_k3",), "Kimi K3"),

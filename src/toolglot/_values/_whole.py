@@ -23,9 +23,9 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _big_exponent, _big_capital_exponent = (re.compile(rf"{e}(?<=[0-9]{e})\+?[0-9]{{3}}").search for e in "eE")
 """What stands in a number with an exponent that no float can hold; the letter comes first, for then it is looked for at
 the speed of `str.find`."""
-_EACH = 32
-_long_number = re.compile("[0-9]{9}").search
-"""Finds 299 digits in a row, of which each 32nd is looked at."""
+_EACH, _LOOKS = 32, 6
+_digit_runs = re.compile(f"[0-9]{{{_LOOKS},}}").finditer
+"""Of 210 digits in a row, which overflow with an exponent of two digits, each 32nd is one: six at least."""
 MAX_DIGITS = 4300
 """Of an integer: Python reads and prints no longer one, unless it is told to."""
 _HUGE = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
@@ -114,7 +114,11 @@ def _may_overflow(text: str, start: int, end: int) -> bool:
         return True
     if text.find("E", start, end) >= 0 and _big_capital_exponent(text, start, end) is not None:
         return True
-    return _long_number(text[start:end:_EACH]) is not None
+    for found in _digit_runs(text[start:end:_EACH]):
+        for at in range(start + found.start() * _EACH, start + (found.end() - _LOOKS + 1) * _EACH, _EACH):
+            if text[at : at + (_LOOKS - 1) * _EACH + 1].isdecimal():
+                return True
+    return False
 
 
 def openers(text: str, start: int, end: int) -> int:
