@@ -37,7 +37,7 @@ def measures(names: list[str], quick: bool) -> dict[str, Callable[[], list[Row]]
     sizes = ["200 B", "2 KB"] if quick else list(SIZES)
     rounds = 1 if quick else 3
     return {
-        "whole": lambda: whole.whole_rows(names, sizes, budget),
+        "whole": lambda: [*whole.whole_rows(names, sizes, budget), whole.spelled_row(names, budget)],
         "batch": lambda: whole.batch_rows(names, budget, 20 if quick else whole.BATCH),
         "deltas": lambda: [
             *streams.inside_rows(names, small, rounds),

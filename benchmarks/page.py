@@ -38,7 +38,8 @@ NOTES = """## How it is measured
 - Formats are JSON-valued, XML-like or pythonic by their declarations: what stands for the values. Gemma's own
   notation counts as pythonic, since it is a literal syntax of its own.
 - The tools are made ready once with `Tools`; a list of definitions is compared anew with each reply, which at 200 B
-  costs about half a `json.loads` more.
+  costs about half a `json.loads` more. A reply is read into its calls' arguments as data; of XML-like formats the
+  JSON text of the arguments is made when it is asked for, which a row of its own tells.
 - A whole reply is in times of `json.loads` of the arguments alone. A delta is in times of an empty method call,
   `e.push("abcd")`. Deltas are of four characters and cut anywhere; the parser is made outside of the clock.
 - "Inside" is the median of windows of 512 deltas that lie in the argument. The averages over a whole reply, with
@@ -63,8 +64,8 @@ PEER_NOTES = """## Peers
 Each peer runs in a process of its own, with us in turn in the same one. A number is the peer's cost in times of ours:
 above 1 we are cheaper. ✗ marks a wrong answer, – what was not measured, since the size before took seconds. Peers
 give their own results: vLLM, SGLang and MAX hand out the arguments as JSON text (vLLM's deepseek_v31 without having
-read it), we as a dictionary and as text. vLLM's parsers get the growing texts and ids that their signature asks for,
-and a stand-in for the tokenizer that knows the markers; the mlx-lm parsers get the text between the markers, as its
+read it), we as a dictionary and as text, which is always asked for here. vLLM's parsers get the growing texts and ids
+that their signature asks for, and a stand-in for the tokenizer that knows the markers; the mlx-lm parsers get the text between the markers, as its
 server cuts it; MAX's parsers run with its engine stubbed; SGLang's detectors come from the package llm-router-utils.
 A marker that is one token arrives whole, as from a server.
 """

@@ -45,6 +45,21 @@ def times_loads(given: Reply, budget: Budget = FULL) -> float:
     return ratio(lambda: parse(text, READY, format=format), lambda: json.loads(written), budget)
 
 
+def spelled_row(formats: list[str], budget: Budget = FULL) -> Row:
+    """Whole replies of formats whose `arguments_json` is made when it is asked for, with that; without a goal."""
+    row = Row("whole reply of 2 KB, XML-like, with the arguments as JSON text too", None)
+    for format in formats:
+        given = reply(format, "text", SIZES["2 KB"])
+        if kind(format) == "XML-like" and read_whole(given):
+            row.add(format, _times_loads_spelled(given, budget))
+    return row
+
+
+def _times_loads_spelled(given: Reply, budget: Budget) -> float:
+    text, format, written = given.text, given.format, given.json
+    return ratio(lambda: parse(text, READY, format=format).calls[0].arguments_json, lambda: json.loads(written), budget)
+
+
 def auto_row(formats: list[str], budget: Budget = FULL) -> Row:
     """Whole replies under `auto`, in times of the named format; without a goal."""
     row = Row('whole reply of 2 KB under format="auto", times the named format', None)

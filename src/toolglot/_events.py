@@ -7,15 +7,47 @@ points of the whole reply. Plain slots dataclasses: frozen ones cost several tim
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._errors import Code
 
 Span: TypeAlias = tuple[int, int]
 
+Members: TypeAlias = list[tuple[str, str, bool]]
+"""The members of an object: a key as JSON with its colon; the value; whether that is a text and not yet JSON."""
+
+
+def members_json(members: Members) -> str:
+    """The JSON text of an object.
+
+    >>> members_json([('"a": ', "x", True), ('"b": ', "1.50", False)])
+    '{"a": "x", "b": 1.50}'
+    """
+    parts = ["{"]
+    for key, value, text in members:  # long values are copied once
+        parts += (key, encode_basestring(value) if text else value, ", ")
+    parts[-1] = "}" if members else "{}"
+    return "".join(parts)
+
+
+class _Spelled:
+    """A call whose `arguments_json` is made of `_members` when it is asked for: the short cut leaves it unset."""
+
+    __slots__ = ("_members",)
+    _members: Members
+
+    if not TYPE_CHECKING:  # a type checker would take any attribute for known
+
+        def __getattr__(self, name: str) -> str:
+            if name != "arguments_json":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            made = self.arguments_json = members_json(self._members)
+            return made
+
 
 @dataclass(slots=True)
-class Call:
+class Call(_Spelled):
     """One tool call.
 
     `arguments` is the decoded object, `arguments_json` the JSON text it was read from, with numbers as they

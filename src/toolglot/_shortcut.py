@@ -222,7 +222,11 @@ class Shortcut:
             count = len(calls)
             whole = (spans[group - 1][0], ends[2][0])
             call = _new(Call)
-            call.name, call.arguments, call.arguments_json, call.id = name, arguments, spelled, ident
+            call.name, call.arguments, call.id = name, arguments, ident
+            if isinstance(spelled, str):
+                call.arguments_json = spelled
+            else:
+                call._members = spelled  # type: ignore[misc]  # a slot of the class below
             call.index, call.format, call.span, call.truncated = count, self._format, whole, False
             calls.append(call)
             if ends[3][0] >= 0:

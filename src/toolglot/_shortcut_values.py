@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from ._calls import LIMITS
 from ._derived import Compiles
 from ._elements import decode_elements
+from ._events import Members, members_json
 from ._format import GAP, KEY, SUFFIX, Compiled, written
 from ._schema import Node, decode
 from ._values._delimited import DELIMITERS
@@ -31,12 +32,17 @@ from ._values._whole import (
     shallow,
 )
 
-Read: TypeAlias = tuple[dict[str, Any], str, int, int, int]
-"""The arguments, their JSON text, the place of what they were read from, and where reading goes on."""
+Read: TypeAlias = tuple[dict[str, Any], str | Members, int, int, int]
+"""The arguments, their JSON text or what it is made of, the place of what they were read from, and where reading goes
+on."""
+
+Value: TypeAlias = tuple[Any, str | None, int]
+"""A value, its JSON text (None: a text, of which that is made when it is asked for), and its end."""
 
 BLANK = r"[ \t\r\n]{0,64}"
 NAME = r"([^\s\x00-\x1f<>{}\[\]()\"'`,;=\\]{1,256})"
 _MOST_ARGUMENTS = LIMITS["arguments"]
+_MOST_ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _CONSTANTS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?"
@@ -92,7 +98,7 @@ class JsonBody:
     __slots__ = ()
     closers: tuple[str, ...] = ()
 
-    def read(self, text: str, start: int, node: Node) -> Read | None:
+    def read(self, text: str, start: int, node: Node) -> tuple[dict[str, Any], str, int, int, int] | None:
         """See `Body`."""
         if text[start : start + 1] != "{":
             return None
@@ -272,7 +278,7 @@ class ParamBody:
     def read(self, text: str, start: int, node: Node) -> Read | None:
         """See `Body`."""
         arguments: dict[str, Any] = {}
-        pieces = ["{"]
+        members: Members = []
         at = start
         first = -1
         simple, complex, separator, typed = self._simple, self._open, self._separator, self._typed
@@ -299,7 +305,7 @@ class ParamBody:
                 return None
             value, spelled, at = read
             arguments[key] = value
-            pieces += (place[0], spelled, ", ")
+            members.append((place[0], value, True) if spelled is None else (place[0], spelled, False))
             if separator is not None:
                 parted = separator(text, at)
                 if parted is None:
@@ -307,7 +313,7 @@ class ParamBody:
                 at = parted.end()
                 if complex(text, at) is None:
                     return None
-        return self._result(text, arguments, pieces, first, at)
+        return self._result(text, arguments, members, first, at)
 
     def _new_place(self, node: Node, key: str, arguments: dict[str, Any]) -> Place | None:
         """The place of a key that is met for the first time; None where the machine must decide about it."""
@@ -318,13 +324,15 @@ class ParamBody:
         return _place(node, key)
 
     @staticmethod
-    def _result(text: str, arguments: dict[str, Any], pieces: list[str], first: int, at: int) -> Read | None:
+    def _result(text: str, arguments: dict[str, Any], members: Members, first: int, at: int) -> Read | None:
         end = behind_blanks(text, at)
-        pieces[-1] = "}" if arguments else "{}"
-        spelled = "".join(pieces)
-        if len(spelled) > SHORT and not _within(arguments, spelled):
-            return None
-        return arguments, spelled, end if first < 0 else first, end, at
+        begin = end if first < 0 else first
+        if at - begin > SHORT:
+            nested = any(type(v) is dict or type(v) is list for v in arguments.values())
+            if nested or (at - begin) * _MOST_ESCAPED > _MOST_ARGUMENTS:
+                spelled = members_json(members)
+                return (arguments, spelled, begin, end, at) if _within(arguments, spelled) else None
+        return arguments, members, begin, end, at
 
     def _kind(self, found: re.Match[str]) -> str:
         """The type that the wire says: string, json or none."""
@@ -376,11 +384,11 @@ class RawValues:
         close = re.escape(self._close).replace(re.escape(KEY), r"\2")  # group 2 is the key
         return f"{lead}([^{re.escape(self._first)}]*+){close}"
 
-    def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
+    def matched(self, found: re.Match[str], place: Place, kind: str) -> Value | None:
         """The value of a simple parameter, its JSON and the place behind its closer."""
         return self._value(found[self._last], place, kind, found.end())
 
-    def _value(self, raw: str, place: Place, kind: str, end: int) -> tuple[Any, str, int] | None:
+    def _value(self, raw: str, place: Place, kind: str, end: int) -> Value | None:
         """What stands before a closer that ends at `end`."""
         tail = self._tail
         if tail and raw.endswith(tail):
@@ -393,10 +401,10 @@ class RawValues:
             read = self._typed(place[1], raw, kind)
             return None if read is None else (*read, end)
         if place[2] == _TEXT:
-            return raw, encode_basestring(raw), end
+            return raw, None, end
         return self._short(raw, place, end)
 
-    def _short(self, raw: str, place: Place, end: int) -> tuple[Any, str, int] | None:
+    def _short(self, raw: str, place: Place, end: int) -> Value | None:
         """A value that is no text."""
         what = place[2]
         if what == _INTEGER and raw.isdecimal() and raw.isascii() and raw[0] != "0" and len(raw) < 300:
@@ -422,7 +430,7 @@ class RawValues:
         begun = {_LOOSE.split(token, maxsplit=1)[0].rstrip(">") for token in known if token[0] == self._first}
         return re.compile("|".join(sorted(re.escape(t) for t in begun if t)))
 
-    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
+    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> Value | None:
         """The value at start, its JSON and the place behind its closer."""
         close = self._close.replace(KEY, key) if self._keyed else self._close
         if self._codec == "cdata" and text.startswith("<![CDATA[", start):
@@ -441,7 +449,7 @@ class RawValues:
             return None
         return self._value(text[start:stop], place, kind, stop + len(close))
 
-    def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str] | None:
+    def _typed(self, node: Node, raw: str, kind: str) -> tuple[Any, str | None] | None:
         """The value of a raw text and its JSON."""
         types = node.types
         if self._codec == "elements":
@@ -454,7 +462,7 @@ class RawValues:
         if kind == "json":
             return _typed_json(node, raw)
         if node.only_text or (kind == "string" and (types is None or "string" in types)):
-            return raw, encode_basestring(raw)
+            return raw, None
         stripped = raw.strip(" \t\r\n")
         first = stripped[:1]
         if first and first in "{[":
@@ -500,7 +508,7 @@ class PythonValues:
     simple = rf"{BLANK}(?:'([^'\\\x00-\x1f\"]*+)'(?!')|{_WORD.pattern})"
     """A string without escapes and without quotes in it (group 3), or a word (group 4)."""
 
-    def matched(self, found: re.Match[str], place: Place, kind: str) -> tuple[Any, str, int] | None:
+    def matched(self, found: re.Match[str], place: Place, kind: str) -> Value | None:
         """The value of a simple argument, its JSON and its end."""
         text, word = found.group(3, 4)
         node = place[1]
@@ -508,7 +516,7 @@ class PythonValues:
             return (text, f'"{text}"', found.end()) if node.text else None
         return _word(word, node, found.end())
 
-    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> tuple[Any, str, int] | None:
+    def at(self, text: str, start: int, place: Place, key: str, kind: str) -> Value | None:
         """The value at start, its JSON and its end."""
         node = place[1]
         start = behind_blanks(text, start)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from typing import Any
 
 import pytest
 
-from toolglot import Parser, Result
+from toolglot import Parser, Result, parse
 from toolglot._registry import get_format
 from toolglot._shortcut_messages import shortcut
 from toolglot._tools import kept_tools
@@ -80,6 +82,25 @@ def test_what_is_taken_reads_as_the_machine_reads_it(text: str, format: str) -> 
     assert found is not None
     assert found == expected and expected.calls and not expected.problems
     assert [c.arguments_json for c in found.calls] == [c.arguments_json for c in expected.calls]
+
+
+def test_the_json_text_of_raw_values_is_made_when_it_is_asked_for() -> None:
+    def value(key: str, text: str) -> str:
+        return f"<parameter={key}>\n{text}\n</parameter>\n"
+
+    properties = {"a": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "object"}}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": properties}}]
+    body = value("a", 'say "hi"\n\té') + value("n", "7") + value("o", '{"k": [1.50]}')
+    text = f"<tool_call>\n<function=f>\n{body}</function>\n</tool_call>"
+    result = parse(text, tools, format="qwen3_xml")
+    assert short(text, "qwen3_xml", tools) is not None
+    again = pickle.loads(pickle.dumps(result))
+    copied = copy.deepcopy(result.calls[0])
+    result.calls[0].arguments["a"] = "changed"
+    assert result.calls[0].arguments_json == '{"a": "say \\"hi\\"\\n\\té", "n": 7, "o": {"k": [1.50]}}'
+    assert again.calls[0].arguments_json == copied.arguments_json == result.calls[0].arguments_json
+    with pytest.raises(AttributeError, match="'Call' object has no attribute 'nothing'"):
+        getattr(result.calls[0], "nothing")  # noqa: B009 - that the attribute is missing is what is tested
 
 
 @pytest.mark.parametrize(("text", "format"), LEFT)
