@@ -65,9 +65,9 @@ Each peer runs in a process of its own, with us in turn in the same one. A numbe
 above 1 we are cheaper. ✗ marks a wrong answer, – what was not measured, since the size before took seconds. Peers
 give their own results: vLLM, SGLang and MAX hand out the arguments as JSON text (vLLM's deepseek_v31 without having
 read it), we as a dictionary and as text, which is always asked for here. vLLM's parsers get the growing texts and ids
-that their signature asks for, and a stand-in for the tokenizer that knows the markers; the mlx-lm parsers get the text between the markers, as its
-server cuts it; MAX's parsers run with its engine stubbed; SGLang's detectors come from the package llm-router-utils.
-A marker that is one token arrives whole, as from a server.
+that their signature asks for, and a stand-in for the tokenizer that knows the markers; the mlx-lm parsers get the text
+between the markers, as its server cuts it; MAX's parsers run with its engine stubbed; SGLang's detectors come from the
+package llm-router-utils. A marker that is one token arrives whole, as from a server.
 """
 
 
