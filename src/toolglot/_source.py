@@ -10,16 +10,17 @@ from __future__ import annotations
 from bisect import bisect_right
 
 _MANY = 128  # pieces that are joined at a time
+_FEW = 16  # the same of a reply that may lie idle: a piece of four code points takes as much memory as one of forty
 _LONG = 256  # code points of a piece that is joined no more
 
 
-def add_piece(parts: list[str], text: str) -> None:
+def add_piece(parts: list[str], text: str, many: int = _MANY) -> None:
     """Add a piece to a growing text; small pieces are joined by and by, since many cost more than one long one.
 
-    Each code point is copied once: what was joined is long, and is not looked at again.
+    Each code point is copied a bounded number of times: what is long is not looked at again.
     """
     parts.append(text)
-    if len(parts) % _MANY == 0:
+    if len(parts) % many == 0:
         first = len(parts)
         while first and len(parts[first - 1]) < _LONG:
             first -= 1
@@ -86,7 +87,7 @@ class History:
 
     def push(self, text: str) -> None:
         """Add a chunk."""
-        self._tail.append(text)
+        add_piece(self._tail, text, _FEW)
         self._tail_size += len(text)
         self.size += len(text)
         if self._tail_size >= 8192 or len(self._tail) >= 1024:
