@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.shared import ROOT
-from toolglot import render
+from toolglot import parse, render
 from toolglot.prompting import LAYOUTS, CallIds, Layout, layout_of, messages_to_text, plain_messages, system_prompt
 from toolglot.prompting._definitions import STYLES, definition
 from toolglot.prompting._layout import INDENTED
@@ -109,6 +109,27 @@ def test_no_turn_holds_a_marker_of_thoughts(format: str) -> None:
     layout = layout_of(format)
     texts = [layout.tools, layout.begin, layout.heading, *layout.turns.values()]
     assert not re.search(r"think|reasoning|deliberation", "".join(texts).lower())
+
+
+NOT_READ_BACK = {
+    ("hunyuan_a13b", "text"): "the role is words of the turn, and no prompt is written: the words come back as text",
+    ("granite_20b_fc", "calls"): "the text has a turn of its own, whose role is words",
+}
+"""Turns of an assistant that a reply cannot give back as they were, by format and kind."""
+
+
+@pytest.mark.parametrize("format", CASES)
+@pytest.mark.parametrize("kind", ["text", "calls"])
+def test_a_turn_that_is_shown_is_read_as_a_reply(format: str, kind: str) -> None:
+    """The assistant's turn behind its prompt gives its text and its calls, and no token of the turn is left over."""
+    chat = CHAT[1:2] + (CHAT[5:6] if kind == "text" else CHAT[2:3])
+    whole = messages_to_text(chat, TOOLS, format=format, add_generation_prompt=False)
+    prompt = messages_to_text(chat[:1], TOOLS, format=format)
+    assert whole.startswith(prompt)
+    result = parse(whole.removeprefix(prompt), TOOLS, format=format)
+    calls = [] if kind == "text" else CALLS
+    assert [(c.name, c.arguments) for c in result.calls] == [(c["name"], c["arguments"]) for c in calls]
+    assert (result.content.strip() == chat[1]["content"]) is ((format, kind) not in NOT_READ_BACK)
 
 
 def test_the_section_stands_before_or_behind_the_system_message() -> None:
