@@ -110,12 +110,20 @@ def given(
             plain.append(_results(list(group), names, dialect, ids))
         else:
             plain += [_turn(message, dialect, ids) for message in group]
-    if tools:
-        section = system_prompt(list(tools), format=dialect)
-        behind = plain and isinstance(plain[0], SystemMessage) and not layout_of(dialect).tools_first
-        at = 1 if behind else 0
-        plain.insert(at, SystemMessage(f"{section}\n{demand}" if demand else section))
-    return _merged(plain)
+    merged = _merged(plain)
+    if not tools:
+        return merged
+    told = merged.pop(0) if merged and isinstance(merged[0], SystemMessage) else SystemMessage("")
+    section = system_prompt(list(tools), format=dialect)
+    return [told.model_copy(update={"content": _with_section(told.content, section, dialect, demand)}), *merged]
+
+
+def _with_section(told: Content, section: str, dialect: Dialect, demand: str) -> Content:
+    """The system's turn, in the order and with the joint of the family; a demand stands behind all of it."""
+    layout = layout_of(dialect)
+    first, second = (section, told) if layout.tools_first else (told, section)
+    content = _joined(first, second, layout.system_joint)
+    return _joined(content, demand, "\n\n" if layout.tools_first and told else "\n")
 
 
 def _turn(message: BaseMessage, dialect: Dialect, ids: CallIds) -> BaseMessage:
@@ -202,9 +210,9 @@ def _speaker(message: BaseMessage) -> tuple[type[BaseMessage], str | None]:
     return type(message), message.name
 
 
-def _joined(first: Content, second: Content) -> Content:
+def _joined(first: Content, second: Content, joint: str = "\n\n") -> Content:
     if isinstance(first, str) and isinstance(second, str):
-        return "\n\n".join(filter(None, [first, second]))
+        return joint.join(filter(None, [first, second]))
     return [*_blocks(first), *_blocks(second)]
 
 

@@ -604,6 +604,7 @@ class Scanner:
         if not is_control(marker):
             return self._soft_end(found)
         src.pos = found.end()
+        self.quoting.line_start = True  # what follows begins as a turn does: GLM-4-0414 calls behind `<|assistant|>`
         return DONE
 
     def _begins_reply(self) -> bool:

@@ -535,6 +535,29 @@ def test_the_section_stands_where_the_family_has_it(format: str, behind: bool) -
     assert system.text.startswith("Be brief.") is behind and system.text.endswith("Be brief.") is not behind
 
 
+@pytest.mark.parametrize(
+    ("format", "begins", "demanded"),
+    [
+        ("lfm2", "Be brief.\n\nNo jokes.\nList of tools:", "without a call.\nIn this reply you must"),
+        ("gemma4", "Be brief.\n\nNo jokes.<|tool>declaration:", "without a call.\nIn this reply you must"),
+        (
+            "hunyuan_a13b",
+            "These tools",
+            "without a call.\n\n额外要求：\nBe brief.\n\nNo jokes.\n\nIn this reply you must",
+        ),
+    ],
+)
+def test_the_section_is_joined_as_the_family_does_and_a_demand_stands_last(
+    format: str, begins: str, demanded: str
+) -> None:
+    model = model_of("High.", format=format)
+    chat = [SystemMessage("Be brief."), SystemMessage("No jokes."), HumanMessage("How high?")]
+    model.bind_tools(TOOLS, tool_choice="any").invoke(chat)
+    system, _ = asked(model)
+    assert system.text.startswith(begins) and demanded in system.text
+    assert "\n" not in system.text.partition("In this reply you must")[2], "nothing stands behind the demand"
+
+
 def test_content_in_blocks_becomes_text() -> None:
     model = model_of("High.")
     told = [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "1", "name": "get_tide", "input": {}}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -182,11 +183,63 @@ MISTAKES = [
     (lambda: Layout(system_joint=None), "system_joint"),  # type: ignore[arg-type]
     (lambda: Layout(turns=Layout().turns | {"calls": "{text}"}), "calls"),
     (lambda: Layout(turns=Layout().turns | {"calls": "{calls}{json}"}), r"\{json\}"),
+    (lambda: plain_messages([{"role": "assistant", "tool_calls": 5}]), r"tool_calls .* 5 \(messages\[0\]\)"),
+    (lambda: messages_to_text([{"role": "assistant", "tool_calls": {"name": "f"}}]), r"tool_calls .*\[0\]"),
     (lambda: plain_messages([{"role": "robot", "content": ""}]), r"messages\[0\]"),
     (lambda: plain_messages(["text"]), "as a mapping"),  # type: ignore[list-item]
     (lambda: plain_messages([{"role": "assistant", "tool_calls": [{"name": "f", "arguments": "{"}]}]), "as JSON"),
     (lambda: plain_messages([{"role": "assistant", "tool_calls": [{"arguments": {}}]}]), "name and arguments"),
 ]
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"entry": "{name"}, "in entry"),
+    ({"entry": "}"}, "in entry"),
+    ({"entry": 5}, "entry as text"),
+    ({"entry": "{name!x}"}, "in entry"),
+    ({"entry": "{name:{x}}"}, "in entry"),
+    ({"entry": "{name.x}"}, "in entry"),
+    ({"entry": "no field at all"}, "in entry"),
+    ({"tools": None}, "tools as text"),
+    ({"result": b"{content}"}, "result as text"),
+    ({"results": "{results:d}"}, "in results"),
+    ({"indent": "x", "definition": "function"}, "indent"),
+    ({"indent": 1.5, "definition": "function"}, "indent"),
+    ({"indent": True, "definition": "function"}, "indent"),
+    ({"definition": []}, "definition"),
+    ({"turns": None}, "turns as a mapping"),
+    ({"turns": 5}, "turns as a mapping"),
+]
+BROKEN_TURNS: list[tuple[dict[Any, Any], str]] = [
+    ({"calls": 5}, r"turns\['calls'\] as text"),
+    ({"calls": "{content"}, r"turns\['calls'\]"),
+    ({"calls": "{content!x}"}, r"turns\['calls'\]"),
+    ({"calls": "{content:d}"}, r"turns\['calls'\]"),
+    ({"system": None}, r"turns\['system'\] as text"),
+    ({"system": "{name}: {content}"}, r"turns\['system'\]"),
+    ({"tool": "{id}: {content}"}, r"turns\['tool'\]"),
+    ({"prompt": "{content}"}, r"turns\['prompt'\]"),
+    ({"tols": "{content}"}, "turns among .* 'tols'"),
+    ({1: "{content}"}, "turns among .* 1"),
+]
+BROKEN += [({"turns": {**Layout().turns, **turns}}, words) for turns, words in BROKEN_TURNS]
+
+
+@pytest.mark.parametrize("number", range(len(BROKEN)))
+def test_a_mistake_in_a_layout_is_named_when_it_is_made(number: int) -> None:
+    fields, words = BROKEN[number]
+    with pytest.raises(ToolglotError, match=f"^layout: .*{words}"):
+        Layout(**fields)
+
+
+def test_braces_are_written_and_fields_may_be_formatted() -> None:
+    own = Layout(
+        result="{content!r:>6}", turns=Layout().turns | {"assistant": "{{a}} {content}", "tool": "{id}: {content}"},
+        apart=True,
+    )  # fmt: skip
+    assert render_results([{"name": "f", "content": "x", "id": "i"}], layout=own) == "i:    'x'"
+    assert messages_to_text([], layout=own) == "{a} "
+    assert messages_to_text([], layout=Layout(turns=Layout().turns | {"prompt": "{{"})) == "{"
 
 
 @pytest.mark.parametrize("number", range(len(MISTAKES)))

@@ -59,7 +59,7 @@ IQUEST_Q1 = Format(
     param="<arg_key>{key}</arg_key><arg_value>{value:raw}</arg_value>",
     separator="",
     reasoning=THINK,
-    ends=CHATML_ENDS,
+    ends=("<|iquest_end|>", *CHATML_ENDS),
     about={"models": "IQuest Q1", "source": "the chat template of IQuest-Q1"},
 )
 
@@ -113,7 +113,7 @@ HY_V3 = Format(
     param=f"<arg_key{SUFFIX}>{{key}}</arg_key{SUFFIX}>\n<arg_value{SUFFIX}>{{value:raw}}</arg_value{SUFFIX}>\n",
     section=Block(f"<tool_calls{SUFFIX}>\n", f"\n</tool_calls{SUFFIX}>", joint=""),
     reasoning=Block(f"<think{SUFFIX}>", f"</think{SUFFIX}>"),
-    ends=("<|hy_eos|>",),
+    ends=("<｜hy_eos｜>", "<｜hy_eos:opensource｜>", "<|hy_eos|>"),
     about={
         "aliases": "hunyuan hunyuan-v3",
         "models": "Hunyuan 3 (each tag may carry a suffix, such as :opensource)",
@@ -150,7 +150,7 @@ K2_HORIZON = Format(
             ("<ifm|think_faster>", "</ifm|think_faster>"),
         ),
     ),
-    ends=("<ifm|end>",),
+    ends=("<|ifm|im_end|>", "<ifm|end>"),
     about={
         "models": "K2 Horizon (tags, tags with types, or a JSON body)",
         "source": "the chat template of K2-Horizon",

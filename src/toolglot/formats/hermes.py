@@ -26,7 +26,7 @@ ERNIE45 = Format(
     call="{call:json}",
     section=Block("<tool_call>\n", "\n</tool_call>\n", each=True),
     reasoning=THINK,
-    ends=("</s>", Block("<response>\n", "\n</response>")),
+    ends=("<|im_end|>", "</s>", Block("<response>\n", "\n</response>")),
     about={
         "aliases": "ernie-4.5",
         "models": "ERNIE 4.5 thinking (answer in response tags)",

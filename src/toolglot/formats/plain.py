@@ -90,12 +90,13 @@ RWKV = Format(
 GLM4_0414 = Format(
     "glm4_0414",
     call="{name}\n{args:json}",
-    ends=("<|user|>", "<|observation|>", "<|endoftext|>"),
+    ends=("<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
     tier="json",
     about={
         "models": "GLM-4-0414 (name on a line, then JSON)",
         "source": "the chat template of GLM-4-32B-0414",
-        "notes": "Under auto the name must be offered, and the object must have declared keys only.",
+        "notes": "A call may have a turn of its own. Under auto the name must be offered, and the object must have "
+        "declared keys only.",
     },
 )
 

@@ -27,7 +27,7 @@ DOTS = Format(
     call=('<invoke name="{name}">\n{params}</invoke>', "{call:json}"),
     param='<parameter name="{key}">{value:raw}</parameter>\n',
     section=Block("<dots_function_call>\n", "\n</dots_function_call>"),
-    ends=("<|endofresponse|>",),
+    ends=("<|endofassistant|>", "<|endofresponse|>"),
     about={
         "models": "dots",
         "source": "the chat template of dots.llm",

@@ -223,7 +223,7 @@ def messages_to_text(
         # Results and turns of calls come in their role's markers.
         parts.append(text if turn.role in ("tool", "calls") else _fill(shown.turns[turn.role], content=text))
     if add_generation_prompt:
-        parts.append(shown.turns.get("prompt", shown.turns["assistant"].partition("{content}")[0]))
+        parts.append(_fill(shown.turns.get("prompt", shown.turns["assistant"].partition("{content}")[0])))
     text = "".join(parts)
     return text.rstrip(" ") if shown.turns == PLAIN else text
 
@@ -325,7 +325,7 @@ def _turns(
             yield _Turn("tools" if own else "system", section)
             section = ""
         if role == "assistant":
-            yield from _assistant(message, format, ids, shown, blocks=blocks)
+            yield from _assistant(message, index, format, ids, shown, blocks=blocks)
         elif role != "end":
             heading = shown.heading if blocks and role == "system" else ""
             yield _turn(role, message, "" if own else section, heading, shown)
@@ -360,10 +360,15 @@ def _role(message: Message, index: int) -> str:
     return role
 
 
-def _assistant(message: Message, format: AnyFormat, ids: CallIds, shown: Layout, *, blocks: bool) -> Iterator[_Turn]:
+def _assistant(
+    message: Message, index: int, format: AnyFormat, ids: CallIds, shown: Layout, *, blocks: bool
+) -> Iterator[_Turn]:
     """An assistant's turn as the model would have written it; two, where its calls stand in one of their own."""
     content, rest = message.get("content"), _rest(message)
-    calls = list(message.get("tool_calls") or ())
+    given = message.get("tool_calls") or ()
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise ToolglotError(f"expected tool_calls as a list of calls, got {given!r:.80} (messages[{index}])")
+    calls = list(given)
     if message.get("function_call"):
         calls.append(message["function_call"])
     if _is_more(content) and not calls:

@@ -64,11 +64,12 @@ class Layout:
     `result` is one result, of `{content}`, `{json}` (the content as a JSON string), `{name}`, `{id}`, `{index}` (from
     0) and `{number}` (from 1); several are joined by `result_joint` and stand in `results`.
 
-    `turns` holds a template for each of `system`, `user`, `assistant`, and for `tool` where results have a role of
-    their own (with `apart`, each in its own turn), for `tools` where the section has one, and for `calls` where an
-    assistant's turn that holds calls differs: of `{content}` (text and calls), or of `{text}` and `{calls}`; a text
-    that it has no place for has an assistant's turn before it. `prompt` is what an answer is asked for with, where
-    that is not just what stands before the assistant's content. `begin` opens a text.
+    `turns` holds a template for each of `system`, `user`, `assistant`, of `{content}`, and for `tool` where results
+    have a role of their own (of `{name}` too; with `apart`, each in its own turn, of all fields of a result), for
+    `tools` where the section has one, and for `calls` where an assistant's turn that holds calls differs: of
+    `{content}` (text and calls), or of `{text}` and `{calls}`; a text that it has no place for has an assistant's turn
+    before it. `prompt` is what an answer is asked for with, where that is not just what stands before the assistant's
+    content. `begin` opens a text.
 
     >>> Layout(result="[{name}] {content}").result
     '[{name}] {content}'
@@ -92,27 +93,57 @@ class Layout:
     def __post_init__(self) -> None:
         """A mistake raises `ToolglotError` that names the field."""
         if self.definition not in get_args(Definition):
-            raise ToolglotError(f"layout: expected definition among {get_args(Definition)}, got {self.definition!r}")
-        if self.indent is not None and (self.definition not in INDENTED or self.indent < 0):
-            raise ToolglotError(f"layout: expected an indent from 0 with {INDENTED}, got {self.indent!r}")
-        for name in ("joint", "result_joint", "system_joint", "heading", "begin"):
-            if not isinstance(getattr(self, name), str):
-                raise ToolglotError(f"layout: expected {name} as text, got {getattr(self, name)!r:.80}")
+            raise ToolglotError(
+                f"layout: expected definition among {get_args(Definition)}, got {self.definition!r:.80}"
+            )
+        if self.indent is not None and not (type(self.indent) is int and self.indent >= 0):
+            raise ToolglotError(f"layout: expected indent as a whole number from 0, got {self.indent!r:.80}")
+        if self.indent is not None and self.definition not in INDENTED:
+            raise ToolglotError(f"layout: expected no indent but with {INDENTED}, got {self.indent!r}")
         for name in ("apart", "tools_first"):
             if not isinstance(getattr(self, name), bool):
                 raise ToolglotError(f"layout: expected {name} as True or False, got {getattr(self, name)!r:.80}")
+        if not isinstance(self.turns, Mapping):
+            raise ToolglotError(f"layout: expected turns as a mapping, got {self.turns!r:.80}")
         missing = {"system", "user", "assistant"} - self.turns.keys()
         if missing:
             raise ToolglotError(f"layout: expected turns for {', '.join(sorted(missing))}, got none")
-        shown = {"tools": self.tools, "entry": self.entry, "result": self.result, "results": self.results}
-        for name, template in (*shown.items(), *((f"turns[{role!r}]", text) for role, text in self.turns.items())):
-            known = FIELDS.get(name, FIELDS["turns"])
-            for field_name in fields_of(template):
-                if field_name not in known:
-                    raise ToolglotError(f"layout: expected fields {known} in {name}, got {{{field_name}}}")
+        for name in ("joint", "result_joint", "system_joint", "heading", "begin"):
+            _check_text(name, getattr(self, name))
+        for name in ("tools", "entry", "result", "results"):
+            _check_template(name, getattr(self, name), FIELDS[name])
+        for role, template in self.turns.items():
+            if role not in TURNS:
+                raise ToolglotError(f"layout: expected turns among {', '.join(TURNS)}, got {role!r:.80}")
+            fields = FIELDS["result"] if role == "tool" and self.apart else TURNS[role]
+            _check_template(f"turns[{role!r}]", template, fields)
+        if not fields_of(self.entry):
+            raise ToolglotError(
+                f"layout: expected {{definition}}, {{name}} or {{description}} in entry, got {self.entry!r:.80}"
+            )
         calls = self.turns.get("calls")
         if calls is not None and not {"content", "calls"} & fields_of(calls):
             raise ToolglotError(f"layout: expected {{content}} or {{calls}} in turns['calls'], got {calls!r:.80}")
+
+
+def _check_text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ToolglotError(f"layout: expected {name} as text, got {value!r:.80}")
+    return value
+
+
+def _check_template(name: str, value: object, known: tuple[str, ...]) -> None:
+    """A template has known fields only, and can be filled."""
+    template = _check_text(name, value)
+    try:
+        found = fields_of(template)
+        unknown = sorted(found - set(known))
+        if not unknown:
+            template.format_map(dict.fromkeys(known, ""))
+    except (KeyError, ValueError) as error:  # a brace that is not closed, or a way to write what is no text
+        raise ToolglotError(f"layout: expected fields of text in {name}, got {template!r:.80}: {error}") from None
+    if unknown:
+        raise ToolglotError(f"layout: expected fields {known} in {name}, got {{{unknown[0]}}}")
 
 
 def fields_of(template: str) -> set[str]:
@@ -125,10 +156,16 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "entry": ("definition", "name", "description"),
     "result": ("content", "json", "name", "id", "index", "number"),
     "results": ("results",),
-    "turns": ("content", "json", "name", "id", "index", "number"),
-    "turns['calls']": ("content", "text", "calls"),
 }
 """The fields of each template."""
+
+TURNS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("system", "user", "assistant", "tools"), ("content",)),
+    "tool": ("content", "name"),
+    "calls": ("content", "text", "calls"),
+    "prompt": (),
+}
+"""The turns, and the fields of each; `tool` has those of a result, where each result has a turn."""
 
 NEUTRAL = Layout()
 """Names no family: for any model, and for formats whose family's layout is not known."""
