@@ -59,6 +59,43 @@ NOTES = """## How it is measured
   without that.
 """
 
+UNREACHED = """## What stands between a figure and its goal
+
+The figures above are the best that were found. Shares are in the row's own unit, counted in instructions (valgrind),
+which do not follow the clock exactly.
+
+- **Whole replies of 200 B, and 300-byte replies.** A hermes reply costs 3.2: 0.76 for the standard library's scanner
+  (0.53 without the look for keys that stand twice), 0.35 to find the opener and read the name, 0.24 to see that the
+  prose before holds no marker, 0.25 for the types of the arguments against the schema, 0.23 for the closers, 0.35 for
+  the options and the format, 0.10 for the JSON text, and 0.9 to make the call, the result and their places.
+  `json.loads` itself is 0.53 of scanner behind 0.47 of Python. Tried: objects without their `__init__` (kept), shapes
+  of arguments remembered by a schema (kept), one pattern for opener, head and name (kept), a count of colons instead
+  of the look for double keys (a colon in a text makes a second scan: kept for many small objects only).
+- **Whole replies from 2 KB.** In `rows` 1.8: 0.96 is the scanner, 0.22 a look for numbers that no float holds, 0.36
+  for double keys, depth and limits, the rest is what a small reply costs. In `text` the scanner is 0.9, and from 64 KB
+  on nearly all. XML-like ones pay for a search of the closer and of what may be one (0.3); their JSON text is made
+  when it is asked for. Pythonic strings are searched for their end (1.3), for rare escapes (0.5), turned into JSON
+  (1.7) and scanned (1.0).
+- **Formats far from the others.** Beam's messages and Sarashina's Python objects have no short cut: the machine reads
+  them. Elements of MiniMax M3 and lists of the Gemma family are built by the short cut tag by tag.
+- **Deltas.** 14 for a piece without escapes: two calls (3), the look for the quote, a backslash and control
+  characters (1.9), the place and its limits (2), keeping the text (1.5), making the event (3.4), its span and the list
+  (2). A piece with an escape is matched by a pattern (24), half an escape waits (29). Tried: keeping the pieces in a
+  list (0.7 less, but an idle parser then holds up to 7 KB of small strings), events by their class (1 more), batches of
+  other lengths (no change), and giving out the path's own method as `feed` (3 less; a subclass's `feed` would be passed
+  by, and whoever keeps the method would feed a path that is left).
+- **Prose.** The same path, with two looks for a marker's first character; under `auto` a pattern looks for all.
+- **The dearest delta.** It is the one at which a long string is known to be long: what was gathered of it (128
+  characters) is read at once, and the short path begins. Others are a sixth of it.
+- **Idle parsers.** Of 6 KB in a hermes argument 1.5 are text that has not gone to the history yet, the others some
+  thirty small objects: the scanner, a block, a call, a value, a path. Tried: joining small pieces sixteen at a time
+  (1.5 KB less in XML-like formats, kept).
+- **Peak memory.** Formats above three times the reply decode their values from a copy (Python strings, elements).
+- **Peers that are cheaper whole.** llm-beacon is compiled (Rust): it reads a 200 B reply in less time than `json.loads`
+  takes for the arguments. mlx-lm's readers are `str.find` and `json.loads`, without a look at what the text may also
+  be; vLLM's reader of deepseek_v31 does not read the arguments.
+"""
+
 PEER_NOTES = """## Peers
 
 Each peer runs in a process of its own, with us in turn in the same one. A number is the peer's cost in times of ours:
@@ -143,6 +180,7 @@ def written(rows: Sequence[Row], found: Sequence[Comparison], unfit: dict[str, s
         main_table(rows) + "\n",
         f"Measured on 2 cores, Linux, CPython {platform.python_version()}. Peers: {', '.join(names)}.\n",
         NOTES.format(**facts),
+        UNREACHED,
         PEER_NOTES,
         peer_tables(found, unfit) + "\n",
         "## Along a reply\n",
