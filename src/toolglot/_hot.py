@@ -225,12 +225,17 @@ class RawPath(_ValuePath):
         if self._first in text and self._full(text) is None:
             return None
         printable = text.isprintable()
-        if not text or self.carry or (not printable and text[-1] in "\r\n") or (self._coded and "&" in text):
+        if not text or (not printable and text[-1] in "\r\n") or (self._coded and "&" in text):
             return self._push(text)
+        if self.carry:
+            text = self.carry + text
+            printable = False
         at = self.at
         end = at + len(text)
         if end > self._stop and not self._batch(end):
             return None
+        if not printable:
+            self.carry = ""
         self.at = end
         self._text += text
         delta = _new(ArgumentsDelta)
