@@ -222,19 +222,19 @@ class RawPath(_ValuePath):
 
     def push(self, text: str) -> list[Event] | None:
         """See `Hot`."""
+        carry = self.carry
+        if carry:
+            text = carry + text
         if self._first in text and self._full(text) is None:
-            return None
+            return self._half(text)
         printable = text.isprintable()
         if not text or (not printable and text[-1] in "\r\n") or (self._coded and "&" in text):
             return self._push(text)
-        if self.carry:
-            text = self.carry + text
-            printable = False
         at = self.at
         end = at + len(text)
         if end > self._stop and not self._batch(end):
             return None
-        if not printable:
+        if carry:
             self.carry = ""
         self.at = end
         self._text += text
@@ -245,23 +245,28 @@ class RawPath(_ValuePath):
         delta.span = (at, end)
         return [delta]
 
-    def _push(self, text: str) -> list[Event] | None:
-        """A piece beside a line break, which may be the template's own."""
+    def _half(self, text: str) -> list[Event] | None:
+        """A text in which the closer may begin: with its last character, which waits, or the machine reads."""
+        plain = text[:-1]
+        return self._push(plain, text[-1]) if text[-1] == self._first and self._full(plain) is not None else None
+
+    def _push(self, text: str, half: str = "") -> list[Event] | None:
+        """A text beside a line break, which may be the template's own, or before half a closer."""
         if self._coded and "&" in text:
             return None
-        whole = self.carry + text
         at = self.at
-        if at + len(whole) > self._stop and not self._batch(at + len(whole)):
+        if at + len(text) > self._stop and not self._batch(at + len(text)):
             return None
-        self.carry = ""
-        if self._tail and whole[-1:] in ("\n", "\r"):
-            self.carry = "\r\n" if whole.endswith("\r\n") else whole[-1]
-            whole = whole[: -len(self.carry)]
-        if not whole:
+        self.carry = half
+        if self._tail and text[-1:] in ("\n", "\r"):
+            carry = "\r\n" if text.endswith("\r\n") else text[-1]
+            text = text[: -len(carry)]
+            self.carry = carry + half
+        if not text:
             return []
-        end = self.at = at + len(whole)
-        self._text += whole
-        return self._said(whole, at, end)
+        end = self.at = at + len(text)
+        self._text += text
+        return self._said(text, at, end)
 
     def _said(self, whole: str, at: int, end: int) -> list[Event]:
         delta = _new(ArgumentsDelta)
@@ -288,7 +293,7 @@ class HeldPath(RawPath):
         if self._first in text and self._full(text) is None:
             return None
         if self.carry or not text or "\n" in text or "\r" in text:
-            return self._push(text)
+            return self._push(self.carry + text)
         end = self.at + len(text)
         if end > self._stop and not self._batch(end):
             return None
