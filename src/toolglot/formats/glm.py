@@ -129,7 +129,7 @@ HY_V4 = Format(
     section=Block(f"<tool_calls{SUFFIX}>", f"</tool_calls{SUFFIX}>"),
     separator="",
     reasoning=Block(f"<think{SUFFIX}>", f"</think{SUFFIX}>"),
-    ends=("<|hy_eos|>",),
+    ends=("<｜hy_end｜>", "<｜hy_end:opensource｜>", "<|hy_eos|>"),
     about={
         "models": "Hunyuan 4 (each tag may carry the suffix of its checkpoint)",
         "source": "the chat template of Hy4",
