@@ -86,7 +86,7 @@ which do not follow the clock exactly.
   by, and whoever keeps the method would feed a path that is left).
 - **Prose.** The same path, with two looks for a marker's first character; under `auto` a pattern looks for all.
 - **The dearest delta.** It is the one at which a long string is known to be long: what was gathered of it (128
-  characters) is read at once, and the short path begins. Others are a sixth of it.
+  characters) is read at once, and the short path begins.
 - **Idle parsers.** Of 6 KB in a hermes argument 1.5 are text that has not gone to the history yet, the others some
   thirty small objects: the scanner, a block, a call, a value, a path. Tried: joining small pieces sixteen at a time
   (1.5 KB less in XML-like formats, kept).
