@@ -51,12 +51,12 @@ WRITERS: dict[str, Callable[[str, Arguments], str]] = {
 def offered(system: str) -> dict[str, dict[str, Any]]:
     """The tools that a prompt describes: their schemas by name."""
     tools: dict[str, dict[str, Any]] = {}
-    for line in system.splitlines():
+    for found in re.finditer(r"^\{", system, re.MULTILINE):  # on one line or on several
         try:
-            value = json.loads(line)
+            value, _ = json.JSONDecoder().raw_decode(system, found.start())
         except ValueError:
             continue
-        value = value.get("function", value) if isinstance(value, dict) else {}
+        value = value.get("function", value)
         if isinstance(value.get("parameters"), dict) and "type" in value["parameters"]:
             tools[value["name"]] = value["parameters"]
     return tools

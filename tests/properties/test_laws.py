@@ -177,6 +177,16 @@ def is_open(format: Any, asked: Asked) -> bool:
             closed = (schema or {}).get("type") == "string" or (typed and not schema)
             if isinstance(value, str) and not closed and looks_typed(value):
                 return True
+            if ":elements}" in templates and is_open_below(value):
+                return True
+    return False
+
+
+def is_open_below(value: Any) -> bool:
+    """Whether an element of a container, of which these schemas say nothing, may read as something else."""
+    for held in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if held in ("", None, [], {}) or (isinstance(held, str) and looks_typed(held)) or is_open_below(held):
+            return True
     return False
 
 
