@@ -31,6 +31,7 @@ YOUNG = 64  # code points up to which a string may be one of many small ones
 HELD = 1024  # of a value that goes out when its call is over
 GATHERED = 128  # code points of dense structure that wait for the machine at the most
 
+LINE_BLANKS = " \t"  # what may stand on a line before a call that begins it
 _new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
 
 
@@ -343,7 +344,7 @@ class ProsePath(_Path):
             if self._fresh and self._begins("\n" + text) is not None:
                 return None
             line = text.rpartition("\n")
-            self._fresh = (self._fresh or bool(line[1])) and not line[2].strip()
+            self._fresh = (self._fresh or bool(line[1])) and not line[2].strip(LINE_BLANKS)
         at = self.at
         end = at + len(text)
         if end > self._stop and not self._batch(end):

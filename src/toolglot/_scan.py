@@ -18,7 +18,7 @@ from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
-from ._hot import HELD, YOUNG, Gathered, Hot, ProsePath, value_path
+from ._hot import HELD, LINE_BLANKS, YOUNG, Gathered, Hot, ProsePath, value_path
 from ._loose import Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers, unsuffixed
@@ -35,7 +35,7 @@ Reader: TypeAlias = BlockReader | MessageReader
 _FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}+|~{3,}+)(?P<info>[^`]*)\Z")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n)*")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
-_LINE_BLANK = re.compile(r"[ \t]*")
+_LINE_BLANK = re.compile(f"[{LINE_BLANKS}]*")
 DENSE = 8
 """Pieces in a row that met structure, from which on its pieces are gathered."""
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
@@ -151,7 +151,7 @@ class Grammar:
 def _wary(*markers: Markers, begins: str = "") -> re.Pattern[str]:
     """Finds what the machine must look at: what may be a marker, or begin a call at a line's start."""
     parts = [m.beginnings for m in markers]
-    parts += [rf"\n[^\S\n]*{begins}"] if begins else []  # the last of empty lines: each is looked at once
+    parts += [rf"\n[{LINE_BLANKS}]*{begins}"] if begins else []  # the last of empty lines: each is looked at once
     return re.compile("|".join(p for p in parts if p) or "(?!)")
 
 
@@ -199,7 +199,7 @@ class Quoting:
         if text:
             if len(self._line) < 256:
                 self._line += text
-            if self.line_start and not text.isspace():
+            if self.line_start and text.strip(LINE_BLANKS):
                 self.line_start = False
             self._count()
 
