@@ -18,20 +18,19 @@ from typing import Any, Protocol, TypeAlias
 from ._calls import CallWriter
 from ._events import ArgumentsDelta, Event, Reasoning, Text
 from ._result import Collector
-from ._source import History, Source
+from ._source import LINE_BLANKS, History, Source
 from ._values._literal import MORE, LiteralReader, requoted
 from ._values._raw import RawReader
+from ._values._whole import MOST_ESCAPED
 
 Value: TypeAlias = LiteralReader | RawReader
 
-_ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _BATCH = 512  # code points that go by before the machine is told
 _MARGIN = 64
 YOUNG = 64  # code points up to which a string may be one of many small ones
 HELD = 1024  # of a value that goes out when its call is over
 GATHERED = 128  # code points of dense structure that wait for the machine at the most
 
-LINE_BLANKS = " \t"  # what may stand on a line before a call that begins it
 _new = object.__new__  # an event without its `__init__`, which would cost more than the rest of the path
 
 
@@ -121,7 +120,7 @@ class _ValuePath(_Path):
 
     def __init__(self, writer: CallWriter, src: Source, collector: Collector, value: Value) -> None:
         limits = writer.ctx.limits
-        room = min((limits["arguments"] - writer.length) // _ESCAPED, limits["reply"] - src.at)
+        room = min((limits["arguments"] - writer.length) // MOST_ESCAPED, limits["reply"] - src.at)
         super().__init__(src, collector, writer.ctx.history, room)
         self._writer = writer
         self._index = writer.index

@@ -16,14 +16,14 @@ from ._format import Compiled
 from ._machine import BlockReader
 from ._match import NO, WAIT, Markers, first_at, token_ahead, token_at
 from ._places import item_at
-from ._source import Source
+from ._source import LINE_BLANKS, Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE
 from ._values._raw import blank_end
 
 _FENCE = re.compile(r"(?P<run>`{3,64}+)[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\n")
 _FENCE_START = re.compile(r"`{1,2}\Z|`{3,64}+[ \t]{0,32}[\w+.-]{0,40}[ \t]{0,32}\r?\Z")
 _NAME = re.compile(r"[^\W\d][\w.-]*")
-_LINE_BLANK = re.compile(r"[ \t]*")
+LINE_BLANK = re.compile(f"[{LINE_BLANKS}]*")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _CONTROL = re.compile(r"<[|｜/a-z]")
 
@@ -258,7 +258,7 @@ class LooseReader:
 
     def _place(self, src: Source) -> int:
         """Behind a call: does it stand alone, or does another follow? With another, `_block` is set."""
-        pattern = _BLANK if self._fence or self._separated else _LINE_BLANK
+        pattern = _BLANK if self._fence or self._separated else LINE_BLANK
         found = pattern.match(src.buf, src.pos)
         assert found is not None
         pos = found.end()

@@ -18,13 +18,13 @@ from ._calls import CallWriter, Context
 from ._errors import Code
 from ._events import ArgumentsDelta, CallAbort, CallBegin, CallEnd, Event, Problem, Reasoning, Text
 from ._format import GAP, SUFFIX, AnyFormat, Block, Compiled, Format, Messages, Tier, is_control, search_text
-from ._hot import HELD, LINE_BLANKS, YOUNG, Gathered, Hot, ProsePath, value_path
-from ._loose import Looseness, LooseReader
+from ._hot import HELD, YOUNG, Gathered, Hot, ProsePath, value_path
+from ._loose import LINE_BLANK, Looseness, LooseReader
 from ._machine import BlockReader
 from ._match import WAIT, Markers, unsuffixed
 from ._messages import MessageReader
 from ._result import Collector
-from ._source import Source
+from ._source import LINE_BLANKS, Source
 from ._values._literal import DONE, FAIL, LOOKAHEAD, MORE, LiteralReader
 from ._values._raw import RawReader, blank_end
 
@@ -35,7 +35,6 @@ Reader: TypeAlias = BlockReader | MessageReader
 _FENCE_LINE = re.compile(r"[ \t]*(?P<run>`{3,}+|~{3,}+)(?P<info>[^`]*)\Z")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n)*")  # and the empty lines behind it
 _TICKS = re.compile(r"`+")
-_LINE_BLANK = re.compile(f"[{LINE_BLANKS}]*")
 DENSE = 8
 """Pieces in a row that met structure, from which on its pieces are gathered."""
 _TIERS: tuple[Tier, ...] = ("tagged", "json", "call")
@@ -989,7 +988,7 @@ class Scanner:
     def _candidate(self) -> int:
         """At a line's start: MORE, DONE (one begins) or FAIL (none does)."""
         src = self.src
-        blank = _LINE_BLANK.match(src.buf, src.pos)
+        blank = LINE_BLANK.match(src.buf, src.pos)
         assert blank is not None
         if blank.end() == len(src.buf):
             return FAIL

@@ -21,6 +21,7 @@ from ._values._delimited import DELIMITERS
 from ._values._literal import requoted, scanstring
 from ._values._raw import decode_entities
 from ._values._whole import (
+    MOST_ESCAPED,
     MOST_LEVELS,
     SHORT,
     SURROGATE,
@@ -42,7 +43,6 @@ Value: TypeAlias = tuple[Any, str | None, int]
 BLANK = r"[ \t\r\n]{0,64}"
 NAME = r"([^\s\x00-\x1f<>{}\[\]()\"'`,;=\\]{1,256})"
 _MOST_ARGUMENTS = LIMITS["arguments"]
-_MOST_ESCAPED = 6  # code points of JSON that one code point of a reply makes at the most
 _CONSTANTS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,299})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?"
@@ -141,8 +141,11 @@ def _within(arguments: dict[str, Any], spelled: str) -> bool:
     """Whether arguments of more than a few words keep to the limits of length and of depth."""
     if len(spelled) > _MOST_ARGUMENTS:
         return False
-    nested = any(type(v) is dict or type(v) is list for v in arguments.values())
-    return not nested or shallow(arguments, spelled, 0, len(spelled))
+    return not _nested(arguments) or shallow(arguments, spelled, 0, len(spelled))
+
+
+def _nested(arguments: dict[str, Any]) -> bool:
+    return any(type(v) is dict or type(v) is list for v in arguments.values())
 
 
 class DelimitedBody:
@@ -327,11 +330,10 @@ class ParamBody:
     def _result(text: str, arguments: dict[str, Any], members: Members, first: int, at: int) -> Read | None:
         end = behind_blanks(text, at)
         begin = end if first < 0 else first
-        if at - begin > SHORT:
-            nested = any(type(v) is dict or type(v) is list for v in arguments.values())
-            if nested or (at - begin) * _MOST_ESCAPED > _MOST_ARGUMENTS:
-                spelled = members_json(members)
-                return (arguments, spelled, begin, end, at) if _within(arguments, spelled) else None
+        length = at - begin
+        if length > SHORT and (_nested(arguments) or length * MOST_ESCAPED > _MOST_ARGUMENTS):
+            spelled = members_json(members)
+            return (arguments, spelled, begin, end, at) if _within(arguments, spelled) else None
         return arguments, members, begin, end, at
 
     def _kind(self, found: re.Match[str]) -> str:

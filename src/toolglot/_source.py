@@ -11,6 +11,7 @@ from bisect import bisect_right
 
 _MANY = 128  # pieces that are joined at a time
 _FEW = 16  # the same of a reply that may lie idle: a piece of four code points takes as much memory as one of forty
+LINE_BLANKS = " \t"  # what may stand on a line before a call that begins it
 _LONG = 256  # code points of a piece that is joined no more
 
 
